@@ -1,0 +1,3 @@
+"""Reasoning environments, shaped rewards and a GRPO learner."""
+
+__version__ = "0.1.0"

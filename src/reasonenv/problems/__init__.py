@@ -1,0 +1,1 @@
+"""Where problems come from: JSONL files, Hugging Face data sets, procedural generators."""
