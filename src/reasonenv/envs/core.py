@@ -1,0 +1,344 @@
+"""`ReasoningEnv`: a question as observation, a completion as action, a verdict as reward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar
+
+import gymnasium
+from gymnasium.spaces import Space
+
+from reasonenv.answer_format import AnswerFormat
+from reasonenv.checkers.base import Judge, judge_safely
+from reasonenv.envs.spaces import MessagesSpace, UnicodeText
+from reasonenv.errors import CheckerFailedError, DataError, GroupRequiredError
+from reasonenv.problems.base import Problems, as_problems
+from reasonenv.rewards import Reward, RewardContext, Scores, from_config, score_groups
+from reasonenv.types import Judged, Message, Problem, Prompt, Rollout, Status
+
+__all__ = ["ReasoningEnv"]
+
+MAX_COMPLETION_CHARS = 1_000_000
+"""Longest completion that is judged whole where no limit is given."""
+
+_JUDGING_THREADS = 32  # for judges that wait (a server, a pool); pure Python ones ask for one
+
+
+class ReasoningEnv(gymnasium.Env[Prompt, str]):
+    """One question an episode: `reset` asks it, `step(completion)` judges the answer.
+
+    A subclass gives problems and judge by overriding `load_problems` and `make_judge`; all else
+    has a default. `step` ends the episode with `terminated` where the answer is final (right, or
+    given at the last turn), and with `truncated` where a limit ended it: the last turn brought no
+    answer, or the completion was too long.
+
+    Args:
+        problems: what to ask; None calls `load_problems(split, data)`.
+        split: "train" or "test"; which part of the problems.
+        data: a file or an iterable to take the problems from instead of their usual source.
+        judge: decides on a completion; None calls `make_judge()`.
+        reward: a `Reward`, a formula, or a config; None calls `default_reward()`.
+        layout: how a completion should be laid out; a mapping of `AnswerFormat`'s fields will do.
+        system: a system message before the question.
+        observation: "text" for one string, "messages" for chat messages.
+        max_turns: completions in one episode; after a wrong one the next observation is feedback.
+        max_completion_tokens: the length limit, counted by `count_tokens`.
+        count_tokens: the length of a text in tokens; without it lengths are in characters.
+        max_completion_chars: the length limit in characters.
+        on_unscored: what `step` does where the checker failed: "raise", or "nan" as reward.
+        render_mode: None or "ansi".
+
+    Raises:
+        ValueError: an option that is none of those named here.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}  # type: ignore[misc]
+    kind: ClassVar[str] = "custom"
+    description: ClassVar[str] = ""
+    answer_is: str = "final answer"
+    default_layout: ClassVar[AnswerFormat] = AnswerFormat()
+
+    def __init__(
+        self,
+        problems: Problems | Iterable[Problem] | None = None,
+        *,
+        split: str = "train",
+        data: Any = None,
+        judge: Judge | None = None,
+        reward: Reward | str | Mapping[str, Any] | None = None,
+        layout: AnswerFormat | Mapping[str, Any] | None = None,
+        system: str | None = None,
+        observation: str = "text",
+        max_turns: int = 1,
+        max_completion_tokens: int | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+        max_completion_chars: int = MAX_COMPLETION_CHARS,
+        on_unscored: str = "raise",
+        render_mode: str | None = None,
+    ) -> None:
+        for name, given, valid in (
+            ("observation", observation, ("text", "messages")),
+            ("on_unscored", on_unscored, ("raise", "nan")),
+            ("render_mode", render_mode, (None, "ansi")),
+        ):
+            if given not in valid:
+                raise ValueError(f"{name}={given!r} is not one of {', '.join(map(repr, valid))}")
+        if max_turns < 1:
+            raise ValueError(f"max_turns={max_turns}: an episode has at least one turn")
+        if max_completion_tokens is not None and count_tokens is None:
+            raise ValueError("max_completion_tokens needs count_tokens, which counts them")
+        self.split, self.data = split, data
+        self.layout = as_layout(self.default_layout if layout is None else layout)
+        source = self.load_problems(split, data) if problems is None else problems
+        self.problems: Problems = as_problems(source, type(self).__name__)
+        self.judge_one: Judge = self.make_judge() if judge is None else judge
+        self.reward: Reward = self.default_reward() if reward is None else from_config(reward)
+        self.system, self.observation = system, observation
+        self.max_turns, self.on_unscored = max_turns, on_unscored
+        self.max_completion_tokens, self.count_tokens = max_completion_tokens, count_tokens
+        self.max_completion_chars = max_completion_chars
+        self.render_mode = render_mode
+        self.action_space: Space[str] = UnicodeText()
+        self.observation_space: Space[Any] = (
+            UnicodeText() if observation == "text" else MessagesSpace()
+        )
+        self._problem: Problem | None = None
+        self._turns: list[tuple[str, str]] = []
+        self._transcript: list[tuple[str, str]] = []
+
+    # What a subclass gives
+
+    def load_problems(self, split: str, data: Any) -> Problems | Iterable[Problem]:
+        """Return the problems of `split`, taken from `data` where that is given."""
+        if data is not None:
+            from reasonenv.problems import load
+
+            return load("jsonl", split=split, data=data)
+        raise DataError(
+            f"{type(self).__name__} has no problems: give problems= or data=, or override "
+            "load_problems(split, data)"
+        )
+
+    def make_judge(self) -> Judge:
+        """Return the judge of this environment's answers."""
+        raise TypeError(f"{type(self).__name__} has no judge: give judge=, or override make_judge")
+
+    def default_reward(self) -> Reward:
+        """Return the reward used where none is given: correctness, and a little for layout."""
+        if self.layout.boxed:
+            return from_config("Correct()")
+        tags = ", ".join(map(repr, self.layout.tags))
+        return from_config(f"Correct() + 0.1 * Format({tags})")
+
+    def question(self, problem: Problem) -> str:
+        """Return the question as text, without the instruction on layout."""
+        if isinstance(problem.prompt, str):
+            return problem.prompt
+        return "\n\n".join(message["content"] for message in problem.prompt)
+
+    def gold_completion(self, problem: Problem) -> str | None:
+        """Return a completion in the demanded layout that is right, None where none is known."""
+        if problem.answer is None:
+            return None
+        reasoning = str(problem.metadata.get("solution") or "Worked out step by step.")
+        return self.layout.render(str(problem.answer), reasoning)
+
+    def feedback(self, judged: Judged) -> str:
+        """Return what the policy is told after a wrong answer that is not its last turn."""
+        if judged.verdict.status is Status.NO_ANSWER:
+            return f"No answer was found. {self.layout.prompt_instruction(self.answer_is)}"
+        return "That is not right. Try again."
+
+    # The prompt
+
+    def prompt_text(self, problem: Problem) -> str:
+        """Return the whole prompt as one text: system, question, instruction."""
+        instruction = self.layout.prompt_instruction(self.answer_is)
+        return "\n\n".join(p for p in (self.system, self.question(problem), instruction) if p)
+
+    def prompt_messages(self, problem: Problem) -> tuple[Message, ...]:
+        """Return the whole prompt as chat messages; the instruction ends the last user's."""
+        instruction = self.layout.prompt_instruction(self.answer_is)
+        messages: list[Message] = []
+        if self.system:
+            messages.append({"role": "system", "content": self.system})
+        if isinstance(problem.prompt, str):
+            messages.append({"role": "user", "content": self.question(problem)})
+        else:
+            messages.extend(dict(message) for message in problem.prompt)
+        if instruction:
+            last = messages[-1]
+            messages[-1] = {**last, "content": f"{last['content']}\n\n{instruction}"}
+        return tuple(messages)
+
+    # Gymnasium
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Prompt, dict[str, Any]]:
+        """Draw a problem and ask it.
+
+        Args:
+            seed: starts `np_random` anew; the same seed draws the same problems anywhere.
+            options: `{"problem_id": id}` asks that one instead.
+
+        Returns:
+            The prompt, and `{"problem_id": id}`.
+
+        Raises:
+            DataError: no problem has that id.
+            ValueError: another option.
+        """
+        super().reset(seed=seed)
+        options = dict(options or {})
+        problem_id = options.pop("problem_id", None)
+        if options:
+            raise ValueError(f"reset knows the option 'problem_id', got {sorted(options)}")
+        if problem_id is None:
+            self._problem = self.problems[int(self.np_random.integers(len(self.problems)))]
+        else:
+            self._problem = self.problems.find(problem_id)
+        self._turns = []
+        self._transcript = [("prompt", self.prompt_text(self._problem))]
+        return self._observe(self._problem), {"problem_id": self._problem.id}
+
+    def step(self, action: str) -> tuple[Prompt, float, bool, bool, dict[str, Any]]:
+        """Judge a completion.
+
+        Returns:
+            Feedback (or the empty observation at the end), the reward (0.0 before the last
+            turn), terminated, truncated, and info with `problem_id`, `verdict` and, at the end
+            of a scored episode, `reward_terms`.
+
+        Raises:
+            CheckerFailedError: the checker failed, which is no verdict on the answer (only with
+                `on_unscored="raise"`).
+            GroupRequiredError: the reward compares the members of a group; use `judge` and
+                `score`.
+            gymnasium.error.ResetNeeded: no episode is running.
+        """
+        rollout = self.rollout(action)
+        return self.conclude(self.judge([rollout])[0])
+
+    def rollout(self, action: str) -> Rollout:
+        """Return `action` as a rollout of the running episode: the first half of `step`.
+
+        A vector environment calls it for all its members before it judges them at once.
+        """
+        if self._problem is None:
+            raise gymnasium.error.ResetNeeded("call reset() before step(): no question was asked")
+        if not isinstance(action, str):
+            raise TypeError(f"an action is the completion's text, got {type(action).__name__}")
+        self._refuse_group_terms()
+        text, too_long = self._cut(action)
+        n_tokens = self.count_tokens(text) if self.count_tokens else None
+        turns = tuple(self._turns)
+        return Rollout(self._problem, text, n_tokens=n_tokens, truncated=too_long, turns=turns)
+
+    def conclude(self, judged: Judged) -> tuple[Prompt, float, bool, bool, dict[str, Any]]:
+        """Return what `step` returns for the judged completion; the second half of `step`."""
+        rollout, verdict = judged.rollout, judged.verdict
+        self._transcript.append(("completion", rollout.completion))
+        if not verdict.status.is_evidence and self.on_unscored == "raise":
+            raise CheckerFailedError(
+                f"problem {rollout.problem.id}: the checker failed ({verdict.status}), which says "
+                f"nothing about the answer: {dict(verdict.detail)}; make the environment with "
+                "on_unscored='nan' to get a NaN reward instead"
+            )
+        last_turn = len(self._turns) + 1 >= self.max_turns
+        final = verdict.status is Status.CORRECT or (
+            last_turn and verdict.status is not Status.NO_ANSWER
+        )
+        terminated = final and not rollout.truncated
+        truncated = not terminated and (last_turn or rollout.truncated)
+        info: dict[str, Any] = {"problem_id": rollout.problem.id, "verdict": verdict}
+        reward, observation = 0.0, self._nothing()
+        if terminated or truncated:
+            scores = self.score([judged])
+            reward = float(scores.total[0])
+            if verdict.status.is_evidence:
+                info["reward_terms"] = {name: float(v[0]) for name, v in scores.terms.items()}
+            self._problem = None
+        else:
+            feedback = self.feedback(judged)
+            self._turns.append((rollout.completion, feedback))
+            self._transcript.append(("feedback", feedback))
+            observation = self._say(feedback)
+        self._transcript.append(("verdict", f"{verdict.status} (reward {reward:.3f})"))
+        return observation, reward, terminated, truncated, info
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """Return the exchange so far as text (with `render_mode="ansi"`)."""
+        if self.render_mode != "ansi":
+            return None
+        return "\n".join(f"[{who}] {text}" for who, text in self._transcript)
+
+    # Batched calls, for trainers and evaluation
+
+    def judge(self, rollouts: Sequence[Rollout]) -> list[Judged]:
+        """Judge completions, concurrently where the judge waits for something; never raises."""
+        threads = min(getattr(self.judge_one, "concurrency", _JUDGING_THREADS), len(rollouts))
+
+        def one(rollout: Rollout) -> Judged:
+            return Judged(rollout, judge_safely(self.judge_one, rollout.problem, rollout.text))
+
+        if threads <= 1:
+            return [one(rollout) for rollout in rollouts]
+        with ThreadPoolExecutor(threads, thread_name_prefix="judge") as pool:
+            return list(pool.map(one, rollouts))
+
+    def score(self, judged: Sequence[Judged], context: RewardContext | None = None) -> Scores:
+        """Score judged rollouts of complete groups (told apart by `group_id`); judges nothing."""
+        return score_groups(self.reward, judged, context)
+
+    def judge_and_score(
+        self, rollouts: Sequence[Rollout], context: RewardContext | None = None
+    ) -> tuple[list[Judged], Scores]:
+        """Judge, then score."""
+        judged = self.judge(rollouts)
+        return judged, self.score(judged, context)
+
+    # Inner parts
+
+    def _refuse_group_terms(self) -> None:
+        names = [leaf.label for leaf in self.reward.leaves() if leaf.group_relative]
+        if names:
+            raise GroupRequiredError(
+                f"the term {names[0]!r} compares the members of a group, and step() sees one "
+                "answer: use env.unwrapped.judge(rollouts) and .score(judged), or leave it out"
+            )
+
+    def _cut(self, completion: str) -> tuple[str, bool]:
+        limit = self.max_completion_chars
+        if len(completion) > limit:
+            return completion[:limit], True
+        if self.count_tokens is None or self.max_completion_tokens is None:
+            return completion, False
+        return completion, self.count_tokens(completion) > self.max_completion_tokens
+
+    def _observe(self, problem: Problem) -> Prompt:
+        if self.observation == "text":
+            return self.prompt_text(problem)
+        return self.prompt_messages(problem)
+
+    def _say(self, text: str) -> Prompt:
+        return text if self.observation == "text" else ({"role": "user", "content": text},)
+
+    def _nothing(self) -> Prompt:
+        return "" if self.observation == "text" else ()
+
+
+def as_layout(layout: AnswerFormat | Mapping[str, Any]) -> AnswerFormat:
+    """Return `layout`, made from its fields where it is a mapping.
+
+    Raises:
+        ValueError: a field that `AnswerFormat` does not have, or a value that it refuses.
+    """
+    if isinstance(layout, AnswerFormat):
+        return layout
+    try:
+        return AnswerFormat(**layout)
+    except TypeError as error:
+        fields = ", ".join(AnswerFormat.__match_args__)
+        raise ValueError(f"layout={dict(layout)!r}: {error}; its fields are {fields}") from error
