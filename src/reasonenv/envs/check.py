@@ -203,10 +203,13 @@ def _junk_for(env: ReasoningEnv, sample: list[Problem], number: int) -> Iterator
         yield "every option listed as the answer", render(listed, "")
     other = sample[(number + 1) % len(sample)]
     gold, foreign = env.gold_completion(problem), env.gold_completion(other)
-    if gold is not None and foreign is not None and str(other.answer) != str(problem.answer):
-        # Two golds may be one answer in two spellings: then each is right for the other, too.
-        if _verdict(env, other, gold).status is not Status.CORRECT:
-            yield f"the gold of problem {other.id}", foreign
+    # Two golds may be one answer in two spellings: then each is right for the other, too.
+    if (
+        gold is not None
+        and foreign is not None
+        and _verdict(env, other, gold).status is not Status.CORRECT
+    ):
+        yield f"the gold of problem {other.id}", foreign
 
 
 def _seeding(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Found:
@@ -221,9 +224,9 @@ def _seeding(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> F
         yield "error", "reset(seed=) draws other problems in another worker"
     if len(set(whole)) == 1 and len(env.problems) > 8:
         yield "error", f"16 seeds draw one problem of {len(env.problems)}"
-    before = np.random.get_state()[1].tolist()  # type: ignore[union-attr,index]
+    before = np.random.get_state()[1].tolist()  # type: ignore[index]
     copy.copy(env).reset(seed=1)
-    if np.random.get_state()[1].tolist() != before:  # type: ignore[union-attr,index]
+    if np.random.get_state()[1].tolist() != before:  # type: ignore[index]
         yield "error", "reset changes numpy's global random state: use self.np_random"
 
 

@@ -30,8 +30,8 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
 
     A subclass gives problems and judge by overriding `load_problems` and `make_judge`; all else
     has a default. `step` ends the episode with `terminated` where the answer is final (right, or
-    given at the last turn), and with `truncated` where a limit ended it: the last turn brought no
-    answer, or the completion was too long.
+    given at the last turn), and with `truncated` where a limit ended it: the last of several turns
+    brought no answer, or the completion was too long.
 
     Args:
         problems: what to ask; None calls `load_problems(split, data)`.
@@ -53,7 +53,7 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         ValueError: an option that is none of those named here.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 1}  # type: ignore[misc]
     kind: ClassVar[str] = "custom"
     description: ClassVar[str] = ""
     answer_is: str = "final answer"
@@ -247,9 +247,10 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
                 "on_unscored='nan' to get a NaN reward instead"
             )
         last_turn = len(self._turns) + 1 >= self.max_turns
-        final = verdict.status is Status.CORRECT or (
-            last_turn and verdict.status is not Status.NO_ANSWER
-        )
+        # With one turn only, no answer is an answer: Gymnasium's checker refuses to see
+        # environments that truncate after their first step.
+        answered = self.max_turns == 1 or verdict.status is not Status.NO_ANSWER
+        final = verdict.status is Status.CORRECT or (last_turn and answered)
         terminated = final and not rollout.truncated
         truncated = not terminated and (last_turn or rollout.truncated)
         info: dict[str, Any] = {"problem_id": rollout.problem.id, "verdict": verdict}
@@ -268,7 +269,7 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         self._transcript.append(("verdict", f"{verdict.status} (reward {reward:.3f})"))
         return observation, reward, terminated, truncated, info
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """Return the exchange so far as text (with `render_mode="ansi"`)."""
         if self.render_mode != "ansi":
             return None

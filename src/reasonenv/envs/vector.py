@@ -40,6 +40,7 @@ class ReasoningVectorEnv(VectorEnv[tuple[Prompt, ...], Sequence[str], Any]):
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
         "render_modes": ["ansi"],
+        "render_fps": 1,
         "autoreset_mode": AutoresetMode.DISABLED,
     }
 
@@ -111,7 +112,7 @@ class ReasoningVectorEnv(VectorEnv[tuple[Prompt, ...], Sequence[str], Any]):
             {key: [info.get(key) for info in infos] for key in keys},
         )
 
-    def render(self) -> tuple[str | None, ...]:
+    def render(self) -> tuple[str | None, ...]:  # type: ignore[override]
         """Return each member's exchange so far."""
         return tuple(env.render() for env in self.envs)
 

@@ -1,1 +1,1 @@
-"""."""
+"""Evaluation: what an accuracy measured on samples says, and how sure it is."""

@@ -1,1 +1,60 @@
-"""Where problems come from: JSONL files, Hugging Face data sets, procedural generators."""
+"""Where problems come from: JSONL files, Hugging Face data sets, procedural generators.
+
+* `load`: problems by name: "gsm8k", "arc_challenge", "arithmetic", "countdown", or "jsonl" for a
+  file of one's own; `CATALOGUE` says what is known about each (`catalogue.py`).
+* `Problems`: what a source is; `ProblemList` and `ProceduralProblems` are the two ways to hold one
+  (`base.py`), `Arithmetic` and `Countdown` the generators (`procedural.py`).
+* `load_jsonl`, `load_hub`, `from_data`: a file, a data set on the hub, what is in memory already.
+* `Columns`, `to_problem`, `to_row`: from a row to a problem and back (`columns.py`).
+* `hold_out`, `sample`, `overlap`: parting a source, drawing from it, comparing two (`split.py`).
+
+Nothing here imports `datasets` before a data set is asked for from the hub.
+"""
+
+from reasonenv.problems.base import (
+    Generate,
+    ProblemList,
+    Problems,
+    ProceduralProblems,
+    as_problems,
+    drop_repeats,
+    first_distinct,
+    iterate,
+    split_of,
+)
+from reasonenv.problems.catalogue import CATALOGUE, CatalogueEntry, entry_of, load
+from reasonenv.problems.columns import KINDS, Columns, to_problem, to_row
+from reasonenv.problems.hub import load_hub
+from reasonenv.problems.jsonl import load_jsonl
+from reasonenv.problems.procedural import Arithmetic, Countdown
+from reasonenv.problems.rows import from_data, from_rows
+from reasonenv.problems.split import hold_out, overlap, sample
+
+__all__ = [
+    "CATALOGUE",
+    "KINDS",
+    "Arithmetic",
+    "CatalogueEntry",
+    "Columns",
+    "Countdown",
+    "Generate",
+    "ProblemList",
+    "Problems",
+    "ProceduralProblems",
+    "as_problems",
+    "drop_repeats",
+    "entry_of",
+    "first_distinct",
+    "from_data",
+    "from_rows",
+    "hold_out",
+    "iterate",
+    "load",
+    "load_hub",
+    "load_jsonl",
+    "overlap",
+    "sample",
+    "split_of",
+    "to_problem",
+    "to_row",
+]

@@ -51,7 +51,7 @@ class Overlong(Term):
     def measure(self, group: Group, context: RewardContext) -> Floats:
         """Return how far each member reaches into the cache."""
         over = _lengths(self, group) - (self.limit - self.cache)
-        return np.clip(over / self.cache, 0.0, 1.0)
+        return np.asarray(np.clip(over / self.cache, 0.0, 1.0))
 
     def range(self, correct: bool) -> Range:
         """Return [0, 1]."""
@@ -77,7 +77,7 @@ class KimiLength(Term):
             return np.zeros(len(group))
         reward = 0.5 - (lengths - lengths.min()) / spread
         right = np.array([judged.verdict.status is Status.CORRECT for judged in group])
-        return np.where(right, reward, np.minimum(0.0, reward))
+        return np.asarray(np.where(right, reward, np.minimum(0.0, reward)))
 
     def range(self, correct: bool) -> Range:
         """Return [-0.5, 0.5] if right, [-0.5, 0] if wrong."""
@@ -100,7 +100,7 @@ class ShortestCorrect(Term):
         right = np.array([judged.verdict.status is Status.CORRECT for judged in group])
         if not right.any():
             return np.zeros(len(group))
-        return np.where(right, lengths[right].min() / lengths, 0.0)
+        return np.asarray(np.where(right, lengths[right].min() / lengths, 0.0))
 
     def range(self, correct: bool) -> Range:
         """Return [0, 1] if right, {0} if wrong."""

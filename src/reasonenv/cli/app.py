@@ -1,0 +1,42 @@
+"""The commands, gathered."""
+
+from __future__ import annotations
+
+import typer
+
+from reasonenv.cli import check, doctor, judge, report, show, train
+from reasonenv.cli import list as list_
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="reasonenv",
+    help="Reasoning environments with verifiable rewards, reward shaping, and a GRPO learner.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (
+    list_.list_envs,
+    show.show,
+    check.check,
+    doctor.doctor,
+    judge.judge,
+    train.train,
+    report.report,
+):
+    app.command(command.__name__.removesuffix("_envs"))(command)
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    ctx: typer.Context,
+    show_version: bool = typer.Option(False, "--version", help="Print the version and leave."),
+) -> None:
+    """Reasoning environments with verifiable rewards, reward shaping, and a GRPO learner."""
+    if show_version:
+        from reasonenv import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit

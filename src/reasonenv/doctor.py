@@ -1,0 +1,123 @@
+"""What this machine has: versions against the tested ones, devices, engine, hub."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from reasonenv.hub import why_unreachable
+
+__all__ = ["TESTED", "Finding", "examine"]
+
+TESTED: dict[str, tuple[str, str, str, str]] = {
+    # package: (extra, least version, first version that is not tested, version tested)
+    "gymnasium": ("", "1.2", "2", "1.4.0"),
+    "numpy": ("", "1.26", "3", "2.4.6"),
+    "pyarrow": ("data", "17", "27", "26.0.1"),
+    "datasets": ("data", "3.0", "6", "5.2.0"),
+    "torch": ("train", "2.6", "2.15", "2.13.0"),
+    "transformers": ("train", "5.10.4", "6", "5.24.0"),
+    "trl": ("train", "1.16", "1.17", "1.16.0"),
+    "peft": ("train", "0.17", "0.22", "0.21.2"),
+    "accelerate": ("train", "1.10", "2", "1.15.0"),
+    "vllm": ("vllm", "0.22", "0.32", "0.31.0"),
+}
+"""The tested matrix: within it a version is expected to work, outside it is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the examination: level "ok", "missing" or "broken"."""
+
+    level: str
+    name: str
+    says: str
+    fix: str = ""
+
+
+def examine() -> list[Finding]:
+    """Examine this machine; nothing is changed, and a hub is waited for 3 seconds at most."""
+    findings = [_python()]
+    findings += [_package(name, *bounds) for name, bounds in TESTED.items()]
+    findings += [*_devices(), _engine(), _hub()]
+    return findings
+
+
+def _python() -> Finding:
+    says = f"Python {platform.python_version()} on {platform.machine()}, {os.cpu_count()} cores"
+    if sys.version_info >= (3, 14):
+        return Finding("missing", "python", f"{says}: not tested", "use Python 3.11, 3.12 or 3.13")
+    return Finding("ok", "python", says)
+
+
+def _package(name: str, extra: str, least: str, below: str, tested: str) -> Finding:
+    try:
+        found = version(name)
+    except PackageNotFoundError:
+        fix = f'pip install "reasonenv[{extra}]"' if extra else "pip install reasonenv"
+        return Finding("missing" if extra else "broken", name, "not installed", fix)
+    if _parts(least) <= _parts(found) < _parts(below):
+        return Finding("ok", name, f"{found} (tested with {tested})")
+    fix = f'pip install "{name}=={tested}"'
+    return Finding("broken", name, f"{found} is outside {least} to {below}", fix)
+
+
+def _parts(text: str) -> tuple[int, ...]:
+    numbers = text.partition("+")[0].split(".")
+    return tuple(int("".join(filter(str.isdigit, part)) or 0) for part in numbers[:3])
+
+
+def _devices() -> Iterator[Finding]:
+    if find_spec("torch") is None:
+        return
+    import torch
+
+    if torch.cuda.is_available():
+        names = {torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())}
+        says = f"{torch.cuda.device_count()} x {', '.join(sorted(names))}"
+        bf16 = "bfloat16" if torch.cuda.is_bf16_supported() else "no bfloat16"
+        yield Finding("ok", "gpu", f"{says}, {bf16}")
+    elif Path("/proc/driver/nvidia/version").exists():
+        says = f"an NVIDIA driver is there, and torch {torch.__version__} is built without CUDA"
+        yield Finding("broken", "gpu", says, "reinstall torch for your CUDA version")
+    else:
+        yield Finding("missing", "gpu", f"none; torch {torch.__version__} trains on the CPU")
+
+
+def _engine() -> Finding:
+    """Ask the Docker engine's socket directly: no client needs to be installed for that."""
+    host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    fix = "start a Docker engine (only the code environments need one)"
+    if not host.startswith("unix://"):
+        return Finding("missing", "docker engine", f"DOCKER_HOST={host} was not asked", "")
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+            client.settimeout(2)
+            client.connect(host.removeprefix("unix://"))
+            client.sendall(b"GET /_ping HTTP/1.0\r\n\r\n")
+            answer = client.recv(64)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return Finding("missing", "docker engine", f"{host}: {reason}", fix)
+    if b" 200 " not in answer:
+        return Finding("missing", "docker engine", f"{host} gives no Docker answer", fix)
+    return Finding("ok", "docker engine", f"answers at {host}")
+
+
+def _hub() -> Finding:
+    if find_spec("huggingface_hub") is None:
+        return Finding("missing", "hub", "not asked", 'pip install "reasonenv[data]"')
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        return Finding("missing", "hub", "HF_HUB_OFFLINE is set: only the cache is used")
+    reason = why_unreachable()
+    fix = "give local files: --model FOLDER and --data FILE.jsonl"
+    return Finding("missing", "hub", reason, fix) if reason else Finding("ok", "hub", "answers")

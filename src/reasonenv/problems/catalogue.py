@@ -1,0 +1,220 @@
+"""The built-in sources of problems by name, and `load`, which turns a name into problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+from reasonenv.errors import DataError, did_you_mean
+from reasonenv.problems.base import Generate, Problems, ProceduralProblems
+from reasonenv.problems.columns import KINDS, ROW_FORMS, Columns
+from reasonenv.problems.hub import load_hub
+from reasonenv.problems.procedural import Arithmetic, Countdown
+from reasonenv.problems.rows import from_data
+from reasonenv.problems.split import sample
+from reasonenv.types import FrozenDict
+
+__all__ = ["CATALOGUE", "CatalogueEntry", "entry_of", "load"]
+
+_PROCEDURAL_SIZE = 100_000
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """What is known about one source of problems.
+
+    Args:
+        name: what `load` and recipes call it.
+        title: what reports call it.
+        kind: how it is judged: "math", "choice" or "countdown"; "jsonl" where each row decides.
+        description: one sentence.
+        dataset: its id on the Hugging Face hub; "" where it is procedural or always local.
+        config: which configuration of that data set.
+        splits: our names of splits -> the hub's.
+        columns: which column holds what.
+        licence: of the data, "n/a" where none applies.
+        source: whom to cite.
+        answer_is: what an answer is, for prompts: "Put only the {answer_is} inside ...".
+        generator: makes the generator of a procedural source from options.
+
+    Raises:
+        DataError: an unknown kind.
+    """
+
+    name: str
+    title: str
+    kind: str
+    description: str
+    dataset: str = ""
+    config: str | None = None
+    splits: Mapping[str, str] = field(
+        default_factory=lambda: FrozenDict({"train": "train", "test": "test"})
+    )
+    columns: Columns = field(default_factory=Columns)
+    licence: str = "n/a"
+    source: str = ""
+    answer_is: str = "final answer"
+    generator: Callable[..., Generate] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "splits", FrozenDict(self.splits))
+        if self.kind not in KINDS:
+            hint = did_you_mean(self.kind, KINDS)
+            raise DataError(f"{self.name}: there is no kind of task {self.kind!r}; {hint}")
+
+
+_ENTRIES = (
+    CatalogueEntry(
+        name="gsm8k",
+        title="GSM8K",
+        kind="math",
+        description="Grade-school word problems that take two to eight steps; integer answers.",
+        dataset="openai/gsm8k",
+        config="main",
+        licence="MIT",
+        source="Cobbe et al., Training Verifiers to Solve Math Word Problems, 2021",
+        answer_is="final number",
+    ),
+    CatalogueEntry(
+        name="arc_challenge",
+        title="ARC-Challenge",
+        kind="choice",
+        description="Grade-school science questions with three to five options.",
+        dataset="allenai/ai2_arc",
+        config="ARC-Challenge",
+        splits={"train": "train", "validation": "validation", "test": "test"},
+        licence="CC BY-SA 4.0",
+        source="Clark et al., Think you have Solved Question Answering? Try ARC, 2018",
+        answer_is="letter of the option",
+    ),
+    CatalogueEntry(
+        name="arithmetic",
+        title="Arithmetic",
+        kind="math",
+        description="Sums, differences and products of small integers, made on demand.",
+        answer_is="final number",
+        generator=Arithmetic,
+    ),
+    CatalogueEntry(
+        name="countdown",
+        title="Countdown",
+        kind="countdown",
+        description="Reach a target with each of some numbers used once, made on demand.",
+        answer_is="expression",
+        generator=Countdown,
+    ),
+    CatalogueEntry(
+        name="jsonl",
+        title="Local file",
+        kind="jsonl",
+        description="Your own problems: data=FILE.jsonl; rows with options are multiple choice.",
+    ),
+)
+
+CATALOGUE: Mapping[str, CatalogueEntry] = {entry.name: entry for entry in _ENTRIES}
+"""The built-in entries by name."""
+
+
+def entry_of(name: str | CatalogueEntry) -> CatalogueEntry:
+    """Return the entry with this name; an entry is returned as it is.
+
+    Raises:
+        DataError: there is none.
+    """
+    if isinstance(name, CatalogueEntry):
+        return name
+    if name not in CATALOGUE:
+        hint = did_you_mean(str(name), CATALOGUE)
+        raise DataError(
+            f"there is no source of problems called {name!r}; {hint} "
+            '(for a file of your own: "jsonl" with data=FILE.jsonl)'
+        )
+    return CATALOGUE[name]
+
+
+def load(
+    name_or_entry: str | CatalogueEntry,
+    split: str = "train",
+    data: Any = None,
+    seed: int = 0,
+    size: int | None = None,
+    *,
+    columns: Columns | Mapping[str, Any] | None = None,
+    **generator_options: Any,
+) -> Problems:
+    """Return the problems of a built-in source, or of data given in its stead.
+
+    Args:
+        name_or_entry: a name in `CATALOGUE`, or an entry.
+        split: "train", "test", or another that the entry has; of `data`, only a mapping has splits.
+        data: a JSONL file, rows, problems, or a loaded data set (see `reasonenv.problems.rows`) to
+            read instead of the hub or the generator.
+        seed: of a procedural source's sequence, or of the draw where `size` is given.
+        size: how many problems; None is all in their own order (100,000 where procedural). A
+            data set gives that many drawn at random in a shuffled order, or all where it has fewer.
+        columns: which column of a row holds what, where it is not what the entry says.
+        **generator_options: fields of a procedural source's generator, such as `digits=3`.
+
+    Raises:
+        DataError: an unknown name, split or option, or data that cannot be used.
+        HubUnavailableError: the data set is neither cached nor to be had, and no `data` given.
+        MissingExtraError: it would come from the hub and `datasets` is not installed.
+
+    >>> problem = load("arithmetic")[0]
+    >>> problem.prompt, problem.answer
+    ('85+63=', '148')
+    """
+    entry = entry_of(name_or_entry)
+    if entry.generator is not None and data is None:
+        generate = _generator(entry, generator_options)
+        count = _PROCEDURAL_SIZE if size is None else size
+        return ProceduralProblems(generate, split, seed, count, entry.name)
+    if generator_options:
+        reason = "data is given" if data is not None else f"{entry.name} is not procedural"
+        raise DataError(
+            f"{entry.name}: {', '.join(generator_options)}: options of a generator, and {reason}; "
+            "valid: split, data, seed, size, columns"
+        )
+    chosen = Columns.of(columns) if columns is not None else entry.columns
+    if data is not None:
+        problems = from_data(data, split=split, columns=chosen, kind=entry.kind, name=entry.name)
+    else:
+        problems = _from_hub(entry, split, chosen)
+    if size is None:
+        return problems
+    return sample(problems, size, seed=seed)
+
+
+def _from_hub(entry: CatalogueEntry, split: str, columns: Columns) -> Problems:
+    if not entry.dataset:
+        raise DataError(
+            f"{entry.name}: needs data=FILE.jsonl, one object a line: {ROW_FORMS[entry.kind]}"
+        )
+    if split not in entry.splits:
+        hint = did_you_mean(str(split), entry.splits)
+        raise DataError(f"{entry.name}: there is no split {split!r}; {hint}")
+    return load_hub(
+        entry.dataset,
+        entry.config,
+        entry.splits[split],
+        columns=columns,
+        kind=entry.kind,
+        name=entry.name,
+    )
+
+
+def _generator(entry: CatalogueEntry, options: Mapping[str, Any]) -> Generate:
+    assert entry.generator is not None
+    if is_dataclass(entry.generator):
+        valid = [option.name for option in fields(entry.generator)]
+        for option in options:
+            if option not in valid:
+                raise DataError(
+                    f"{entry.name}: there is no option {option!r}; {did_you_mean(option, valid)}"
+                )
+    try:
+        return entry.generator(**options)
+    except (TypeError, ValueError) as error:
+        given = ", ".join(f"{option}={value!r}" for option, value in options.items())
+        raise DataError(f"{entry.name}, with {given or 'no option'}: {error}") from error

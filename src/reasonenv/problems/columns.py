@@ -1,0 +1,269 @@
+"""From a row of a data set to a `Problem`: which column holds what, and what a row may look like.
+
+Rows of these forms are read without saying anything (`ROW_FORMS` shows them):
+
+* GSM8K's `{"question", "answer"}`, where the answer is a worked solution that ends in `#### 42`;
+* ARC's `{"id", "question", "choices": {"text", "label"}, "answerKey"}`;
+* plain rows with `question` or `prompt`, `answer`, and perhaps `choices` or `options`, `solution`,
+  `meta` or `metadata`, and `id`; `to_row` writes such a row.
+
+Every other column lands in the problem's metadata under its own name.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from reasonenv.errors import DataError, did_you_mean
+from reasonenv.problems.choices import read_choices
+from reasonenv.types import Problem, Prompt, thaw
+
+__all__ = ["KINDS", "ROW_FORMS", "Columns", "final_answer", "to_problem", "to_row"]
+
+ROW_FORMS: Mapping[str, str] = {
+    "math": '{"question": "What is 6 * 7?", "answer": "6 * 7 = 42\\n#### 42"}'
+    ' or {"prompt": "What is 6 * 7?", "answer": "42"}',
+    "choice": '{"prompt": "Which is a planet?", "options": ["Mars", "Sirius"], "answer": "A"}',
+    "countdown": '{"prompt": "Reach 24 with 4 and 6.", "answer": "4 * 6", '
+    '"metadata": {"numbers": [4, 6], "target": 24}}',
+    "jsonl": '{"prompt": "What is 6 * 7?", "answer": "42"}'
+    ' or {"prompt": "Which is a planet?", "options": ["Mars", "Sirius"], "answer": "A"}',
+}
+"""One example of a valid row for each kind of task."""
+
+KINDS = tuple(ROW_FORMS)
+"""Kinds of task; in one of kind "jsonl" each row says by its options whether it is a choice."""
+
+_GSM8K_MARK = "####"
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which column of a row holds what: one name, or several of which the first present counts.
+
+    A column whose value is null is absent.
+
+    Args:
+        prompt: the question, a text or a list of chat messages.
+        answer: the gold.
+        options: the options of a multiple-choice question.
+        solution: a worked solution, kept as `metadata["solution"]`.
+        metadata: a mapping, each item of which becomes an item of the problem's metadata.
+        id: a text or an integer; a row without gets a hash of its content.
+    """
+
+    prompt: str | tuple[str, ...] = ("prompt", "question", "problem")
+    answer: str | tuple[str, ...] = ("answer", "answerKey")
+    options: str | tuple[str, ...] = ("options", "choices")
+    solution: str | tuple[str, ...] = ("solution",)
+    metadata: str | tuple[str, ...] = ("metadata", "meta")
+    id: str | tuple[str, ...] = ("id",)
+
+    @classmethod
+    def of(cls, given: Columns | Mapping[str, Any] | None) -> Columns:
+        """Return `given` as `Columns`: itself, or from `{"prompt": "Problem", ...}`.
+
+        Raises:
+            DataError: a key that is no field of this class, or a value that names no column.
+        """
+        if isinstance(given, Columns):
+            return given
+        valid = [field.name for field in fields(cls)]
+        for key, value in (given or {}).items():
+            if key not in valid:
+                hint = did_you_mean(str(key), valid)
+                raise DataError(f"columns: there is no `{key}` to name a column for; {hint}")
+            if not isinstance(value, str | list | tuple):
+                raise DataError(f"columns: `{key}` is a column's name or several, got {value!r}")
+        names = {k: v if isinstance(v, str) else tuple(v) for k, v in (given or {}).items()}
+        return cls(**names)
+
+    def names(self, role: str) -> tuple[str, ...]:
+        """Return the columns that may hold `role`, the first choice first."""
+        value = getattr(self, role)
+        return (value,) if isinstance(value, str) else tuple(value)
+
+    def pick(self, row: Mapping[str, Any], role: str) -> tuple[str, Any]:
+        """Return name and value of the column of `row` that holds `role`; ("", None) if none."""
+        for name in self.names(role):
+            if row.get(name) is not None:
+                return name, row[name]
+        return "", None
+
+
+def to_problem(
+    row: Mapping[str, Any],
+    *,
+    columns: Columns | None = None,
+    kind: str | None = None,
+    where: str = "row",
+) -> Problem:
+    r"""Return the problem that a row of a data set holds.
+
+    A multiple-choice problem has the bare question as prompt, the texts of its options in
+    `metadata["options"]`, and the letter of the right one as answer.
+
+    Args:
+        row: one object of a JSONL file, or one example of a data set.
+        columns: which column holds what; None takes the usual names.
+        kind: one of `KINDS`; None and "jsonl" let the row decide.
+        where: file and line, with which error messages start.
+
+    Raises:
+        DataError: a column is missing or holds what it may not; the message names the column, what
+            it holds and what is valid.
+
+    >>> problem = to_problem({"question": "6 * 7?", "answer": "6 * 7 is 42.\n#### 42"})
+    >>> problem.answer, problem.metadata["solution"]
+    ('42', '6 * 7 is 42.\n#### 42')
+    """
+    columns = columns or Columns()
+    row = {str(name): _plain(value) for name, value in row.items()}
+    prompt = _prompt(*_required(row, columns, "prompt", kind, where), where)
+    answer_column, answer = _required(row, columns, "answer", kind, where)
+    metadata = _metadata(row, columns, where)
+    at_answer = f'{where}: field "{answer_column}"'
+
+    options_column, options = columns.pick(row, "options")
+    if options is None:
+        options_column, options = "options", metadata.get("options")
+    if options is not None and kind in (None, "jsonl", "choice"):
+        at_options = f'{where}: fields "{options_column}" and "{answer_column}"'
+        metadata["options"], answer = read_choices(options, answer, at_options)
+    elif options is not None:
+        raise DataError(
+            f'{where}: field "{options_column}" makes this a multiple-choice row, and the task is '
+            f'of kind "{kind}"; a valid row: {ROW_FORMS[str(kind)]}'
+        )
+    elif kind == "choice":
+        raise _missing(row, columns, "options", kind, where)
+    elif isinstance(answer, str) and _GSM8K_MARK in answer:
+        metadata.setdefault("solution", answer)
+        answer = final_answer(answer, at_answer)
+    else:
+        answer = _gold(answer, kind, at_answer)
+    if kind == "countdown" and not {"numbers", "target"} <= set(metadata):
+        raise DataError(
+            f'{where}: field "metadata" needs `numbers` and `target`, it has: '
+            f"{', '.join(metadata) or 'nothing'}; a valid row: {ROW_FORMS['countdown']}"
+        )
+    return Problem(prompt, answer, metadata, id=_row_id(row, columns, where))
+
+
+def to_row(problem: Problem) -> dict[str, Any]:
+    """Return the plain row that `to_problem` reads back as this problem, id included."""
+    return {
+        "id": problem.id,
+        "prompt": thaw(problem.prompt),
+        "answer": thaw(problem.answer),
+        "metadata": thaw(problem.metadata),
+    }
+
+
+def final_answer(solution: str, where: str = "answer") -> str:
+    """Return what stands behind the last `####` of a GSM8K solution, without commas.
+
+    Raises:
+        DataError: nothing stands there.
+    """
+    lines = solution.rpartition(_GSM8K_MARK)[2].strip().splitlines()
+    gold = lines[0].replace(",", "").strip() if lines else ""
+    if not gold:
+        raise DataError(f"{where}: the final answer stands behind the last ####, nothing does here")
+    return gold
+
+
+def _required(
+    row: Mapping[str, Any], columns: Columns, role: str, kind: str | None, where: str
+) -> tuple[str, Any]:
+    name, value = columns.pick(row, role)
+    if value is None:
+        raise _missing(row, columns, role, kind, where)
+    return name, value
+
+
+def _missing(
+    row: Mapping[str, Any], columns: Columns, role: str, kind: str | None, where: str
+) -> DataError:
+    null = [name for name in columns.names(role) if name in row]
+    state = f'is null ("{null[0]}")' if null else "is missing"
+    return DataError(
+        f"{where}: the field for the {role} {state}; it is read from one of: "
+        f"{', '.join(columns.names(role))}; this row has: {', '.join(row) or 'no field'}. "
+        f"Rename the field or say columns={{{role!r}: NAME}}; "
+        f"a valid row: {ROW_FORMS[kind or 'jsonl']}"
+    )
+
+
+def _prompt(column: str, value: Any, where: str) -> Prompt:
+    if isinstance(value, str) and value.strip():
+        return value
+    if isinstance(value, list) and value and all(_is_message(message) for message in value):
+        return tuple(value)
+    raise DataError(
+        f'{where}: field "{column}" is a text that is not blank, or a list of chat messages '
+        f'{{"role": "user", "content": "..."}}, got {value!r:.80}'
+    )
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(value.get(key), str) for key in ("role", "content")
+    )
+
+
+def _gold(value: Any, kind: str | None, where: str) -> Any:
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return str(value)
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    # Tests of a program are lists or mappings; only an env for code knows what is in them.
+    if isinstance(value, list | dict) and value and kind in (None, "jsonl"):
+        return value
+    raise DataError(f"{where} is a number or a text that is not blank, got {value!r:.80}")
+
+
+def _metadata(row: Mapping[str, Any], columns: Columns, where: str) -> dict[str, Any]:
+    used = {columns.pick(row, field.name)[0] for field in fields(columns)}
+    metadata = {
+        name: value for name, value in row.items() if name not in used and value is not None
+    }
+    column, nested = columns.pick(row, "metadata")
+    if nested is not None and not isinstance(nested, Mapping):
+        raise DataError(f'{where}: field "{column}" is an object of items, got {nested!r:.80}')
+    metadata.update(nested or {})
+    solution = columns.pick(row, "solution")[1]
+    if solution is not None:
+        metadata["solution"] = solution
+    try:
+        json.dumps(metadata)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{where}: what goes to a problem's metadata must be JSON data ({error}); drop such "
+            f"columns first; this row has: {', '.join(row)}"
+        ) from error
+    return metadata
+
+
+def _row_id(row: Mapping[str, Any], columns: Columns, where: str) -> str:
+    column, value = columns.pick(row, "id")
+    if value is None or value == "":
+        return ""  # Problem then makes a hash of its content
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        return str(value)
+    raise DataError(f'{where}: field "{column}" is a text or an integer, got {value!r:.80}')
+
+
+def _plain(value: Any) -> Any:
+    """Return numpy scalars and arrays, which data sets may hand out, as plain Python data."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,90 @@
+"""Loading a model and its tokenizer: the embedded one, a local folder, or a hub id."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from reasonenv.errors import HubUnavailableError, ModelError
+from reasonenv.extras import need
+from reasonenv.hub import why_unreachable
+from reasonenv.trainers import tiny
+
+__all__ = ["load_model", "load_tokenizer", "resolve_model"]
+
+
+def resolve_model(model: str) -> str:
+    """Return where `model` is loaded from: a local folder, or the hub id itself.
+
+    Raises:
+        ModelError: a path that is not there, or that holds no model.
+    """
+    if model == "tiny":
+        return str(tiny.path())
+    path = Path(model).expanduser()
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise ModelError(f"{model}: the folder holds no config.json, so it is no saved model")
+        return str(path)
+    if path.exists() or path.is_absolute() or model.startswith(("./", "../", "~")):
+        raise ModelError(f"{model}: there is no such folder; give a saved model's folder")
+    return model
+
+
+def load_tokenizer(model: str) -> Any:
+    """Return the tokenizer of a model (as given to `resolve_model`).
+
+    Raises:
+        HubUnavailableError: it is on a hub that cannot be reached.
+        ModelError: it cannot be loaded.
+    """
+    transformers = need("transformers", extra="train", by="reasonenv.trainers")
+    return _load(transformers.AutoTokenizer, model)
+
+
+def load_model(model: str, dtype: str = "auto") -> Any:
+    """Return a causal language model, in `dtype` ("auto": bfloat16 on a GPU that has it).
+
+    Raises:
+        HubUnavailableError: it is on a hub that cannot be reached.
+        ModelError: it cannot be loaded.
+    """
+    torch = need("torch", extra="train", by="reasonenv.trainers")
+    transformers = need("transformers", extra="train", by="reasonenv.trainers")
+    if dtype == "auto":
+        wide = not torch.cuda.is_available() or not torch.cuda.is_bf16_supported()
+        dtype = "float32" if wide else "bfloat16"
+    return _load(transformers.AutoModelForCausalLM, model, dtype=getattr(torch, dtype))
+
+
+def _load(factory: Any, model: str, **kwargs: Any) -> Any:
+    where = resolve_model(model)
+    local = Path(where).is_dir()
+    try:
+        if local:
+            return factory.from_pretrained(where, local_files_only=True, **kwargs)
+        try:  # the cache first: an unreachable hub costs minutes of retries
+            return factory.from_pretrained(where, local_files_only=True, **kwargs)
+        except OSError:
+            _require_hub()
+            return factory.from_pretrained(where, **kwargs)
+    except (OSError, ValueError, KeyError) as error:
+        if local:
+            raise ModelError(f"{model}: cannot be loaded: {error}") from error
+        raise HubUnavailableError(
+            f"{model}: neither a local folder nor in the cache, and the hub does not give it "
+            f"({_first_line(error)}); give the folder of a saved model: --model PATH, or "
+            "--model tiny for the model that ships with reasonenv"
+        ) from error
+
+
+def _require_hub() -> None:
+    """Fail in seconds where no hub answers."""
+    hub = need("huggingface_hub.constants", extra="train", by="reasonenv.trainers")
+    reason = "HF_HUB_OFFLINE is set" if hub.HF_HUB_OFFLINE else why_unreachable()
+    if reason:
+        raise OSError(reason)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0][:200]

@@ -1,0 +1,230 @@
+"""`Recipe`: everything that decides a run, as one checked object and one YAML file.
+
+A recipe is looked up by path or by the name of one that ships with the package. Every field can
+be overridden from the command line, `--set grpo.learning_rate=1e-5`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from reasonenv.errors import RecipeError, did_you_mean
+
+__all__ = ["CheckpointPlan", "EvalPlan", "PromptPlan", "Recipe", "UnscoredPlan", "recipe_names"]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", validate_default=True)
+
+
+class PromptPlan(_Section):
+    """How a problem becomes the model's prompt."""
+
+    template: Literal["chat", "plain"] = "chat"
+    """`chat`: the model's own chat template. `plain`: the text as it is, a newline after it."""
+    system: str | None = None
+    """A system message before the question."""
+
+
+class EvalPlan(_Section):
+    """Evaluation of the task metric on held-out problems, before, during and after training."""
+
+    every: int | None = Field(None, ge=1)
+    """Optimizer steps between evaluations; None: before and after training only."""
+    problems: int = Field(200, ge=0)
+    """How many held-out problems; 0 evaluates nothing."""
+    samples: int = Field(1, ge=1)
+    """Completions of each, sampled as in training."""
+    split: str = "test"
+    data: Any = None
+    """Problems to evaluate on; None: the environment's `split`, or, where training takes a file,
+    problems held out of that file."""
+
+
+class CheckpointPlan(_Section):
+    """When to write a checkpoint, and how many to keep."""
+
+    every: int | None = Field(None, ge=1)
+    """Optimizer steps between checkpoints; None: at the end only, and when the run is stopped."""
+    keep: int = Field(2, ge=1)
+
+
+class UnscoredPlan(_Section):
+    """When a run halts because its checkers fail."""
+
+    limit: float = Field(0.5, ge=0, le=1)
+    """Largest share of a generation's rollouts that may be unscored ..."""
+    patience: int = Field(3, ge=1)
+    """... for this many generations in a row."""
+
+
+class Recipe(_Section):
+    """Everything that decides a run.
+
+    Raises:
+        RecipeError: from the constructors below, for a key or a value that is not valid.
+    """
+
+    description: str = ""
+    env: str = "reasonenv/Arithmetic-v0"
+    """`id`, `module:id` or `path/to/file.py:id`."""
+    env_args: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of the environment: layout, options, max_turns ..."""
+    data: Any = None
+    """A file of problems to train on instead of the environment's own."""
+    model: str = "tiny"
+    """A local path, a hub id, or `tiny`: the model that ships with the package."""
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    """Of the base weights; auto: bfloat16 on a GPU that has it, float32 on a CPU."""
+    reward: str | dict[str, Any] | None = None
+    """A formula or a config; None: the environment's own."""
+    prompt: PromptPlan = PromptPlan()
+    steps: int | None = Field(None, ge=1)
+    """Optimizer steps; alternatively `epochs`."""
+    epochs: float | None = Field(None, gt=0)
+    prompts_per_step: int | None = Field(None, ge=1)
+    """Problems behind one optimizer step over all ranks; None: as TRL's per-device sizes say."""
+    rows_per_forward: int = Field(8, ge=1)
+    """Most completions in one forward pass of a rank, where TRL's per-device size is not given."""
+    seed: int = Field(0, ge=0)
+    processes: int | Literal["auto"] = "auto"
+    """Ranks; auto: one for each GPU, one on a CPU."""
+    cpu_threads: int | None = Field(None, ge=1)
+    """Torch threads of a rank on a CPU; None: torch's own choice, shared among the ranks."""
+    grpo: dict[str, Any] = Field(default_factory=dict)
+    """Any key of `trl.GRPOConfig` that the learner does not set itself."""
+    lora: dict[str, Any] | None = Field(default_factory=lambda: {"target_modules": "all-linear"})
+    """Any key of `peft.LoraConfig`; null trains all weights."""
+    eval: EvalPlan = EvalPlan()
+    checkpoint: CheckpointPlan = CheckpointPlan()
+    unscored: UnscoredPlan = UnscoredPlan()
+
+    @model_validator(mode="after")
+    def _length_given_once(self) -> Recipe:
+        if (self.steps is None) == (self.epochs is None):
+            raise ValueError("give either `steps` or `epochs`")
+        if self.processes != "auto" and self.processes < 1:
+            raise ValueError(f"processes={self.processes}: at least 1, or auto")
+        return self
+
+    @classmethod
+    def make(cls, fields: Mapping[str, Any], where: str = "recipe") -> Recipe:
+        """Return the recipe with these fields.
+
+        Raises:
+            RecipeError: an unknown key (the nearest valid one is named), or an invalid value.
+        """
+        try:
+            return cls(**fields)
+        except ValidationError as error:
+            raise RecipeError(f"{where}: {_explain(error)}") from error
+
+    @classmethod
+    def load(cls, name: str | Path, overrides: Iterable[str] = (), **fields: Any) -> Recipe:
+        """Return a recipe by file or by name, with overrides.
+
+        Args:
+            name: a path to a YAML file, or the name of a recipe of the package.
+            overrides: `key=value` or `section.key=value`, the value in YAML.
+            fields: whole top-level fields to replace; None leaves the recipe's own.
+
+        Raises:
+            RecipeError: no such recipe, or a key or a value that is not valid.
+        """
+        text, where = _find(name)
+        try:
+            raw = yaml.load(text, Loader=_Loader)
+        except yaml.YAMLError as error:
+            raise RecipeError(f"{where}: not valid YAML ({error})") from error
+        if not isinstance(raw, dict):
+            raise RecipeError(f"{where}: a recipe is a mapping of keys, got {type(raw).__name__}")
+        raw |= {key: value for key, value in fields.items() if value is not None}
+        if fields.get("steps") is not None:
+            raw.pop("epochs", None)
+        for override in overrides:
+            _set(raw, override)
+        return cls.make(raw, where)
+
+    def to_yaml(self) -> str:
+        """Return the recipe as YAML that `load` reads back equal."""
+        fields = self.model_dump(mode="json")
+        text: str = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True)
+        return text
+
+
+def recipe_names() -> list[str]:
+    """Return the names of the recipes that ship with the package."""
+    folder = resources.files("reasonenv") / "recipes"
+    return sorted(p.name.removesuffix(".yaml") for p in folder.iterdir() if p.name[-5:] == ".yaml")
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as people write it: 1e-5 is a number (YAML 1.1 would read a text)."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+\Z"),
+    list("-+.0123456789"),
+)
+
+
+def _find(name: str | Path) -> tuple[str, str]:
+    """Return a recipe's text and what to call it in messages."""
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml") or path.is_file():
+        try:
+            return path.read_text(encoding="utf-8"), str(path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise RecipeError(f"{path}: cannot be read ({error})") from error
+    names = recipe_names()
+    if str(name) not in names:
+        nearest = did_you_mean(str(name), names, otherwise="recipes")
+        raise RecipeError(
+            f"no recipe is called {str(name)!r}; {nearest}, or a path to a .yaml file"
+        )
+    file = resources.files("reasonenv") / "recipes" / f"{name}.yaml"
+    return file.read_text(encoding="utf-8"), f"recipe {name}"
+
+
+def _set(fields: dict[str, Any], override: str) -> None:
+    key, sign, text = override.partition("=")
+    if not sign or not key.strip():
+        raise RecipeError(f"--set {override!r}: write key=value, such as grpo.learning_rate=1e-5")
+    try:
+        value = yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise RecipeError(f"--set {override!r}: the value is not valid YAML ({error})") from error
+    *sections, last = key.strip().split(".")
+    for section in sections:
+        if fields.get(section) is None:
+            fields[section] = {}
+        fields = fields[section]
+        if not isinstance(fields, dict):
+            raise RecipeError(f"--set {override!r}: {section!r} has no keys below it")
+    fields[last] = value
+
+
+def _explain(error: ValidationError) -> str:
+    """Return pydantic's findings in words, the nearest valid key with an unknown one."""
+    lines = []
+    for finding in error.errors():
+        place = ".".join(str(part) for part in finding["loc"])
+        if finding["type"] == "extra_forbidden":
+            model: Any = Recipe
+            for part in finding["loc"][:-1]:
+                model = model.model_fields[str(part)].annotation
+            nearest = did_you_mean(str(finding["loc"][-1]), model.model_fields)
+            lines.append(f"unknown key `{place}`; {nearest}")
+        else:
+            message = finding["msg"].removeprefix("Value error, ")
+            got = "" if isinstance(finding["input"], dict) else f" (got {finding['input']!r})"
+            lines.append(f"{place}: {message}{got}" if place else message)
+    return "; ".join(lines)

@@ -1,0 +1,199 @@
+"""A run's files: `metrics.jsonl`, and `rollouts.parquet/` with one part file per generation.
+
+A part is written under a temporary name and renamed, a metrics line is appended whole: what is
+there is complete. `cut_back` takes both back to a checkpoint's step before a run is resumed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reasonenv.errors import DataError, StorageError
+from reasonenv.extras import need
+from reasonenv.files import append_jsonl, read_jsonl, write_atomic
+from reasonenv.rewards import Scores
+from reasonenv.types import Judged, canonical_json, thaw
+
+__all__ = [
+    "cut_back",
+    "log_metrics",
+    "read_metrics",
+    "read_rollouts",
+    "rollout_rows",
+    "write_rollouts",
+]
+
+_PART = re.compile(r"(train|eval)-(\d+)\.parquet\Z")
+
+
+Row = dict[str, Any]
+
+
+def rollout_rows(judged: Sequence[Judged], scores: Scores, prompts: Sequence[str]) -> list[Row]:
+    """Return rollouts as plain rows, as they are stored and as signals are computed from.
+
+    Args:
+        judged: N judged rollouts.
+        scores: theirs, shape (N,).
+        prompts: the N prompts as text.
+    """
+    return [
+        {
+            "step": one.rollout.step,
+            "group_id": one.rollout.group_id,
+            "problem_id": one.rollout.problem.id,
+            "prompt": prompt,
+            "prefill": one.rollout.prefill,
+            "completion": one.rollout.completion,
+            "n_tokens": one.rollout.n_tokens,
+            "truncated": one.rollout.truncated,
+            "status": str(one.verdict.status),
+            "score": one.verdict.score,
+            "answer": one.verdict.answer,
+            "detail": canonical_json(one.verdict.detail),
+            "seconds": one.verdict.cost.seconds,
+            "solved": _number(scores.solved[i]),
+            "reward": _number(scores.total[i]),
+            "terms": {name: _number(values[i]) for name, values in scores.terms.items()},
+            "parts": {name: _number(values[i]) for name, values in scores.parts.items()},
+            "advantage": None,
+        }
+        for i, (one, prompt) in enumerate(zip(judged, prompts, strict=True))
+    ]
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def write_rollouts(folder: Path, kind: str, step: int, rows: Sequence[Mapping[str, Any]]) -> Path:
+    """Write one generation's rollouts as a part file.
+
+    Args:
+        folder: the run's `rollouts.parquet`.
+        kind: "train" or "eval".
+        step: the global step at which they were sampled.
+        rows: from `rollout_rows`.
+
+    Raises:
+        StorageError: the part cannot be written; the others are untouched.
+    """
+    pa = need("pyarrow", extra="data", by="reasonenv.trainers")
+    pq = need("pyarrow.parquet", extra="data", by="reasonenv.trainers")
+    folder.mkdir(parents=True, exist_ok=True)
+    clean = [{"kind": kind, **{k: _storable(v) for k, v in row.items()}} for row in rows]
+    table = pa.Table.from_pylist(clean, schema=_schema(pa, clean[0]) if clean else None)
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    path = folder / f"{kind}-{step:06d}.parquet"
+    write_atomic(path, sink.getvalue().to_pybytes())
+    return path
+
+
+def _schema(pa: Any, row: Mapping[str, Any]) -> Any:
+    """Return the columns' types: guessing them would fail where a column holds only None."""
+    types = {
+        "step": pa.int64(),
+        "n_tokens": pa.int64(),
+        "truncated": pa.bool_(),
+        **dict.fromkeys(("score", "seconds", "solved", "reward", "advantage"), pa.float64()),
+    }
+
+    def of(name: str) -> Any:
+        if name in ("terms", "parts"):
+            return pa.struct([(inner, pa.float64()) for inner in row[name]])
+        return types.get(name, pa.string())
+
+    return pa.schema([(name, of(name)) for name in row])
+
+
+def _storable(value: Any) -> Any:
+    """Return text without lone surrogates, which no file format holds; the rest as it is."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    return value
+
+
+def read_rollouts(run: str | Path) -> Iterator[Row]:
+    """Yield the stored rollouts of a run, oldest first.
+
+    Raises:
+        DataError: the run has none.
+    """
+    pq = need("pyarrow.parquet", extra="data", by="reasonenv.trainers")
+    parts = _parts(Path(run) / "rollouts.parquet")
+    if not parts:
+        raise DataError(f"{run}: no rollouts are stored there")
+    for part in sorted(parts, key=lambda p: (_step_of(p), p.name)):
+        yield from pq.read_table(part).to_pylist()
+
+
+def log_metrics(path: Path, step: int, kind: str, values: Mapping[str, Any]) -> None:
+    """Append one line to `metrics.jsonl`: `{"step", "kind", name: number or null, ...}`.
+
+    Raises:
+        StorageError: it cannot be written; the lines before it are untouched.
+    """
+    numbers = {
+        name: (float(value) if math.isfinite(value) else None)
+        for name, value in values.items()
+        if isinstance(value, int | float)
+    }
+    append_jsonl(path, [{"step": step, "kind": kind, **numbers}])
+
+
+def read_metrics(run: str | Path, kind: str | None = None) -> list[Row]:
+    """Return the metrics lines of a run, of one kind ("train", "eval", "summary") or all.
+
+    A last line that was cut off is left out; the others are whole.
+
+    Raises:
+        DataError: there is no metrics file, or a line before the last is not JSON.
+    """
+    path = Path(run) / "metrics.jsonl"
+    rows = []
+    lines = path.read_bytes().count(b"\n") if path.is_file() else 0
+    try:
+        for number, row in read_jsonl(path):
+            if number > lines:
+                break  # no newline at its end: an interrupted write
+            rows.append(row)
+    except DataError:
+        if len(rows) < lines or not path.is_file():
+            raise
+    return [row for row in rows if kind is None or row.get("kind") == kind]
+
+
+def cut_back(run: Path, step: int) -> None:
+    """Take metrics and rollouts back to a checkpoint at `step`.
+
+    A generation at global step s belongs to optimizer step s + 1, an evaluation at s to s.
+
+    Raises:
+        StorageError: a file cannot be rewritten or removed.
+    """
+    kept = [row for row in read_metrics(run) if row["step"] <= step and row["kind"] != "summary"]
+    text = "".join(json.dumps(thaw(row), ensure_ascii=False) + "\n" for row in kept)
+    write_atomic(run / "metrics.jsonl", text)
+    for part in _parts(run / "rollouts.parquet"):
+        late = _step_of(part) >= step if part.name.startswith("train") else _step_of(part) > step
+        if late:
+            try:
+                part.unlink()
+            except OSError as error:
+                raise StorageError(f"{part}: cannot be removed ({error})") from error
+
+
+def _parts(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("*.parquet") if _PART.match(path.name)]
+
+
+def _step_of(part: Path) -> int:
+    match = _PART.match(part.name)
+    assert match is not None
+    return int(match.group(2))

@@ -1,0 +1,37 @@
+"""What torchrun runs on each rank: `python -m reasonenv.trainers.worker RUN`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from reasonenv.errors import ReasonEnvError
+from reasonenv.trainers.launch import rank
+from reasonenv.trainers.learner import GRPOLearner
+from reasonenv.trainers.recipe import Recipe
+from reasonenv.trainers.run import Run
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train this rank's part of a run; errors that a person can act on come without traceback."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("run")
+    parser.add_argument("--steps", type=int)
+    arguments = parser.parse_args(argv)
+    run = Run.open(arguments.run)
+    recipe = run.recipe
+    if arguments.steps is not None:
+        recipe = Recipe.make({**recipe.model_dump(), "steps": arguments.steps, "epochs": None})
+    try:
+        GRPOLearner(recipe=recipe, out=run.path).work(run)
+    except ReasonEnvError as error:
+        print(f"rank {rank()}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
