@@ -40,16 +40,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
-__all__ = [
-    "FORMAT",
-    "accuracy",
-    "build_model",
-    "build_tokenizer",
-    "main",
-    "path",
-    "save",
-    "warm_start",
-]
+__all__ = ["FORMAT", "accuracy", "build_model", "build_tokenizer", "path", "save", "warm_start"]
 
 DEFAULT_SEED = 0
 FORMAT = AnswerFormat(reasoning=None, instruction="")

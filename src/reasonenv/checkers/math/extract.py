@@ -1,0 +1,267 @@
+r"""The final answer of a whole completion (policy P1): where to look, and in which order.
+
+Thinking is cut first. Then, in the lenient mode: a JSON object that ends the reply, the last
+`\boxed{}` (adjacent boxes are one list), `<answer>`, the last `#### X` / `answer: X` / `the answer
+is X`, and at last what the closing line states. A place that is begun and not finished, or that
+negates, means no answer: earlier places are never a fallback for it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from reasonenv.answer_format import AnswerFormat
+from reasonenv.checkers.math.normal import normalise
+from reasonenv.checkers.math.numbers import read_number
+from reasonenv.checkers.text import after_thinking, brace_pairs, cut_at_stop_token
+
+__all__ = ["Extracted", "extract_answer"]
+
+MAX_LINE_CHARS = 2_000
+"""Of a line that may state an answer; a longer one is prose or junk."""
+MAX_BARE_WORDS = 3
+"""Of a closing line that is an answer by itself and no number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The final answer (None: there is none) and the place it came from, or why there is none."""
+
+    answer: str | None
+    place: str
+
+
+_BOX = re.compile(r"\\f?box(?:ed)?(?![A-Za-z])")
+_BETWEEN_BOXES = re.compile(
+    r"(?:[\s,;$]|\\[\s,;!()\[\]]|\\q?quad|\\text\{\s*,?\s*(?:and|or)\s*\}|\b(?:and|or)\b)*"
+)
+MAX_GAP_CHARS = 60
+"""Between two boxes that are one list."""
+
+_JSON_END = re.compile(r"\}\s*(?:```)?\s*\Z")
+_JSON_ANSWER = re.compile(
+    r"\"?(?:final_)?answer[\"']?\s*:\s*(?:\"((?:[^\"\\]|\\.)*)\"|([-+]?[\d.]+(?:[eE][-+]?\d+)?))"
+    r"\s*,?\s*\}\s*(?:```)?\s*\Z",
+    re.DOTALL,
+)
+
+_CUE = re.compile(
+    r"(?P<hash>^[ \t]*####[ \t]+(?=\S))"
+    r"|(?P<head>^[ \t#*_]*(?:the )?(?:final )?answer[*_:]*[ \t]*$)"
+    r"|(?P<word>\b(?:answers?|correct (?:option|choice))\b[*_]{0,3}[ \t]{0,3}"
+    r"(?:(?P<verb>is|are)(?P<not>n['’]t|[ \t]+not)?\b[*_]{0,3}[ \t]{0,3}:?|[:=]))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SOMEONE_ELSES = re.compile(
+    r"\b(?:reference|expected|gold|given|stored|recorded|official|key|wrong|incorrect|previous|"
+    r"first|initial|possible|student'?s?|your|their|his|her|intermediate|if|suppose)\b[^.!?\n]{0,40}\Z",
+    re.IGNORECASE,
+)
+MAX_CUES = 100
+"""From the end of a completion: a reply that needs more to find its answer has none."""
+CUE_CONTEXT_CHARS = 60
+"""Before a cue, searched for words that put the answer in another's mouth."""
+
+_RETRACTED = re.compile(
+    r"\b(?:(?:that|this|it)(?: is|'s|’s)|I was|I am) (?:wrong|incorrect|not right|mistaken)\b"
+    r"|\bscratch that\b",
+    re.IGNORECASE,
+)
+RETRACTION_CHARS = 120
+"""After the last statement, searched for words that take it back."""
+
+_SENTENCE_END = re.compile(r"[.!?。](?=[*_`\"')\]$]{0,4}(?:\s|$))")
+_PROSE_TAIL = re.compile(
+    r",\s+(?!and\b|or\b)[A-Za-z]{2,}"
+    r"|\s(?:because|since|which|so|as|altogether|in total|in all|total)\b",
+    re.IGNORECASE,
+)
+_DOUBT = re.compile(
+    r"\b(?:not|could|may|might|maybe|perhaps|possibl[ey]|either|if|suppose|guess|unless|cannot|"
+    r"reference|expected|gold|grader|checker|claims?|says?|said|mark|correct;|was|were|n't)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"(?:(?:thus|so|hence|therefore|then|finally|and|we (?:get|have|find|obtain))\b[,:]?\s*){1,3}",
+    re.IGNORECASE,
+)
+_STATES = re.compile(r"\b(?:is|are|equals|be|costs?|makes?|gives?|earns?|pays?|has|have)\b:?\s+")
+_VALUE_START = re.compile(r"[*_`\s]{0,6}(?:[A-Za-z]\s?=|[-+−$\\(\[{\d.€£½-¾√π])")
+_WORD = re.compile(r"[A-Za-z]{4,}")
+
+
+def extract_answer(
+    completion: str, answer_format: AnswerFormat | None = None, strict: bool = False
+) -> Extracted:
+    """Return the final answer of a completion.
+
+    Args:
+        completion: prefill and completion.
+        answer_format: where the prompt demanded the answer: looked at first; its reasoning tag is
+            thinking.
+        strict: whether only that place counts.
+
+    Returns:
+        The answer as written, or None with the reason. Linear in the length of `completion`.
+    """
+    reasoning = answer_format.reasoning if answer_format else None
+    text = after_thinking(completion, reasoning)
+    if text is None:
+        return Extracted(None, "thinking never ends")
+    text = cut_at_stop_token(text)
+    if answer_format is not None:
+        demanded = answer_format.extract(text)
+        if demanded is not None and "\\box" in demanded:
+            demanded = _boxed(demanded).answer
+        if demanded is not None:
+            return Extracted(demanded, "format")
+        if strict:
+            return Extracted(None, "nothing in the demanded place")
+    for place in (_json, _boxed, _tagged, _cued, _closing):
+        found = place(text)
+        if found.place:
+            return found
+    return Extracted(None, "no answer stated")
+
+
+_NOTHING = Extracted(None, "")
+
+
+def _json(text: str) -> Extracted:
+    start = text.rfind('answer"')
+    if start < 0 or not _JSON_END.search(text, max(start, len(text) - MAX_LINE_CHARS)):
+        return _NOTHING
+    found = None
+    for begin in range(start, max(start - len('"final_') - 1, -1), -1):
+        found = _JSON_ANSWER.match(text, begin)
+        if found:
+            break
+    if not found:
+        return _NOTHING
+    value = found[1] if found[1] is not None else found[2]
+    # Models write LaTeX in JSON with one backslash or two; only the doubled one is an escape.
+    return Extracted(value.replace("\\\\", "\\").replace('\\"', '"').strip(), "json")
+
+
+def _boxed(text: str) -> Extracted:
+    boxes = list(_BOX.finditer(text))
+    if not boxes:
+        return _NOTHING
+    closers = brace_pairs(text)
+    spans: list[tuple[int, int, str]] = []  # start, end, content
+    for box in boxes:
+        if spans and box.start() < spans[-1][1]:
+            continue  # a box in a box
+        opener = box.end()
+        while opener < len(text) and text[opener] in " \t":
+            opener += 1
+        if text[opener : opener + 1] == "{":
+            closer = closers.get(opener)
+            if closer is None:
+                spans.append((box.start(), len(text), ""))
+                break
+            spans.append((box.start(), closer + 1, text[opener + 1 : closer].strip()))
+        else:
+            bare = (
+                re.compile(r"[-+]?\w[\w.,/]*").match(text, opener) if opener > box.end() else None
+            )
+            if bare is None:  # the macro's name in prose: "put it in \boxed as requested"
+                continue
+            if not any(c.isdigit() for c in bare[0]) and len(bare[0]) > 1:
+                continue
+            spans.append((box.start(), bare.end(), bare[0].rstrip(".,")))
+    if not spans:
+        return _NOTHING
+    contents = [spans[-1][2]]
+    for before, after in zip(spans[-2::-1], spans[:0:-1], strict=False):
+        gap = text[before[1] : after[0]]
+        if len(gap) > MAX_GAP_CHARS or not _BETWEEN_BOXES.fullmatch(gap):
+            break
+        if before[2] not in contents:
+            contents.append(before[2])
+    if not contents[0]:
+        return Extracted(None, "the last box is empty or never closes")
+    if _is_retracted(text, spans[-1][1]):
+        return Extracted(None, "the last statement is taken back")
+    return Extracted(", ".join(reversed(contents)), "box")
+
+
+def _is_retracted(text: str, end: int) -> bool:
+    return _RETRACTED.search(text, end, end + RETRACTION_CHARS) is not None
+
+
+def _tagged(text: str) -> Extracted:
+    lowered = text.lower()
+    opener, closer = lowered.rfind("<answer>"), lowered.rfind("</answer>")
+    if opener < 0 and closer < 0:
+        return _NOTHING
+    if opener < 0 or closer < opener:
+        return Extracted(None, "the last <answer> never closes")
+    return Extracted(text[opener + len("<answer>") : closer].strip(), "tag")
+
+
+def _cued(text: str) -> Extracted:
+    last = None
+    for cue in reversed(list(_CUE.finditer(text))[-MAX_CUES:]):
+        before = text[max(0, cue.start() - CUE_CONTEXT_CHARS) : cue.start()]
+        if not cue["word"] or not _SOMEONE_ELSES.search(before):
+            last = cue
+            break
+    if last is None:
+        return _NOTHING
+    line = _first_line(text[last.end() : last.end() + 2 * MAX_LINE_CHARS])
+    if last["not"] or re.match(r"[*_\s]{0,4}not\b", line, re.IGNORECASE):
+        return Extracted(None, "the last statement is negated")
+    if _is_retracted(text, last.end()):
+        return Extracted(None, "the last statement is taken back")
+    value = _trim(line)
+    return Extracted(value, "cue") if value else Extracted(None, "the last cue is a stub")
+
+
+def _closing(text: str) -> Extracted:
+    line = text.rstrip()[-MAX_LINE_CHARS:].rpartition("\n")[2].strip().strip("*_` ")
+    sentences = [s.strip() for s in re.split(r"(?<=[.!?])\s+", line) if s.strip()]
+    if not sentences or _DOUBT.search(sentences[-1]):
+        return _NOTHING
+    sentence = sentences[-1]
+    bare = _trim(sentence)
+    if bare and _is_bare(line):
+        return Extracted(bare, "closing line")
+    verbs = list(_STATES.finditer(sentence))
+    states = verbs[-1] if verbs else None
+    if states is not None and _VALUE_START.match(sentence, states.end()):
+        return Extracted(_trim(sentence[states.end() :]), "closing sentence")
+    lead = _LEAD.match(sentence)
+    rest = sentence[lead.end() :] if lead else sentence
+    if "=" in rest and not _WORD.search(rest.partition("=")[0]):
+        return Extracted(_trim(rest), "closing equation")
+    return _NOTHING
+
+
+def _is_bare(line: str) -> bool:
+    if read_number(normalise(line)) is not None:
+        return True
+    return len(line.split()) <= MAX_BARE_WORDS and "=" not in line
+
+
+def _first_line(text: str) -> str:
+    for line in text.split("\n"):
+        if line.strip(" \t*_#:-—="):
+            return line.strip()
+    return ""
+
+
+def _trim(line: str) -> str:
+    """Cut what follows the value in its line: the rest of the prose, and the sentence's period."""
+    line = line.strip()
+    end = _SENTENCE_END.search(line)
+    if end:
+        line = line[: end.start()]
+    tail = _PROSE_TAIL.search(line)
+    if tail and tail.start() > 0:
+        line = line[: tail.start()]
+    line = line.strip()
+    if line.count("**") % 2:  # bold that began before the value
+        line = line.strip("*").strip()
+    return line.lstrip(":").strip() if line.strip("*_`: ") else ""

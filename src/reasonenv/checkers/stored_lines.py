@@ -1,0 +1,121 @@
+"""One stored line to one verdict: what a line of each kind must hold, and which judge reads it.
+
+Each function checks a parsed line and returns a call that judges it, so that a bad line is told
+apart from a bad answer before any judge runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from reasonenv.checkers.base import judge_safely
+from reasonenv.checkers.choice import ChoiceJudge
+from reasonenv.checkers.math import MathJudge, judge_answer
+from reasonenv.errors import DataError
+from reasonenv.types import Problem, Status, Verdict
+
+__all__ = ["KINDS", "JudgeCall"]
+
+JudgeCall = Callable[[], Verdict]
+"""Judges one checked line; never raises."""
+
+CODE_KINDS = ("assert", "stdio")
+OUTPUT_CHECKERS = ("tokens", "lines", "float")
+
+
+def _math(row: Mapping[str, Any]) -> JudgeCall:
+    """`{"id", "gold", "completion"}` (a whole reply) or `{"id", "gold", "answer"}` (bare)."""
+    gold = _field(row, "gold", str, int, float)
+    if isinstance(gold, float) and not math.isfinite(gold):
+        raise DataError(f"`gold` is a finite number or a text, got {gold}")
+    which = _either(row, "completion", "answer")
+    text = _field(row, which, str)
+    problem = Problem("", gold)
+    if which == "answer":
+        return lambda: judge_safely(lambda _, answer: judge_answer(gold, answer), problem, text)
+    return lambda: judge_safely(MathJudge(), problem, text)
+
+
+def _choice(row: Mapping[str, Any]) -> JudgeCall:
+    """`{"id", "options": [...], "gold": "B" or null, "completion"}`."""
+    options = _field(row, "options", list)
+    if len(options) < 2 or not all(isinstance(option, str) for option in options):
+        raise DataError("`options` is a list of at least two texts")
+    gold = _field(row, "gold", str, type(None))
+    letters = [chr(ord("A") + index) for index in range(len(options))]
+    if gold is not None and gold not in letters:
+        raise DataError(f"`gold` is null or one of {', '.join(letters)}, got {gold!r:.40}")
+    text = _field(row, "completion", str)
+    problem = Problem("", gold, {"options": options})
+    return lambda: judge_safely(ChoiceJudge(), problem, text)
+
+
+def _code(row: Mapping[str, Any]) -> JudgeCall:
+    """`{"id", "kind", "tests", "completion" or "program", ...}`: checked, and never run here."""
+    kind = _field(row, "kind", str)
+    if kind not in CODE_KINDS:
+        raise DataError(f"`kind` is one of {', '.join(CODE_KINDS)}, got {kind!r:.40}")
+    tests = _field(row, "tests", list)
+    if not tests:
+        raise DataError("`tests` holds at least one test")
+    for number, test in enumerate(tests):
+        if kind == "assert" and not isinstance(test, str):
+            raise DataError(f"`tests[{number}]` is an assert statement as text")
+        if kind == "stdio" and not (
+            isinstance(test, dict)
+            and isinstance(test.get("input"), str)
+            and isinstance(test.get("output"), str)
+        ):
+            raise DataError(f'`tests[{number}]` is {{"input": text, "output": text}}')
+    _field(row, _either(row, "completion", "program"), str)
+    for name in ("entry_point", "setup", "prompt"):
+        _optional(row, name, str)
+    checker = _optional(row, "checker", str)
+    if checker is not None and checker not in OUTPUT_CHECKERS:
+        raise DataError(
+            f"`checker` is null or one of {', '.join(OUTPUT_CHECKERS)}, got {checker!r:.40}"
+        )
+    for name in ("tol", "time_limit_s"):
+        limit = _optional(row, name, int, float)
+        if limit is not None and not (math.isfinite(limit) and limit > 0):
+            raise DataError(f"`{name}` is null or a number above 0, got {limit}")
+    detail = {
+        "reason": "this version has no sandbox yet; candidate programs are never run without one"
+    }
+    return lambda: Verdict(Status.SANDBOX_UNAVAILABLE, 0.0, None, detail)
+
+
+KINDS: Mapping[str, Callable[[Mapping[str, Any]], JudgeCall]] = {
+    "math": _math,
+    "choice": _choice,
+    "code": _code,
+}
+"""Kind of file -> what checks a line of it; each raises DataError on a line it cannot use."""
+
+_JSON_NAMES = {str: "text", int: "integer", float: "number", list: "list", type(None): "null"}
+
+
+def _field(row: Mapping[str, Any], name: str, *types: type) -> Any:
+    """Return a field of one of these types (bool is no int)."""
+    valid = " or ".join(_JSON_NAMES[kind] for kind in types)
+    if name not in row:
+        raise DataError(f"`{name}` is missing; it is a {valid}")
+    value = row[name]
+    if not isinstance(value, types) or isinstance(value, bool):
+        raise DataError(f"`{name}` is a {valid}, got {type(value).__name__}")
+    return value
+
+
+def _optional(row: Mapping[str, Any], name: str, *types: type) -> Any:
+    return None if row.get(name) is None else _field(row, name, *types)
+
+
+def _either(row: Mapping[str, Any], first: str, second: str) -> str:
+    """Return which of two fields the line holds: exactly one of them, or that is an error."""
+    held = [name for name in (first, second) if name in row]
+    if len(held) != 1:
+        given = "both" if held else "neither"
+        raise DataError(f"a line holds `{first}` or `{second}`, got {given}")
+    return held[0]
