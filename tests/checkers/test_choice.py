@@ -152,3 +152,11 @@ def test_an_option_text_is_read_as_its_letter_in_any_order(options, text):
     expected = "ABCD"[options.index(text)]
     for reply in (text, f"The answer is {text}.", f"<answer>{text.lower()}</answer>"):
         assert extract_choice(reply, options).letter == expected
+
+
+@pytest.mark.parametrize("mark", ["{}.", "{})", "({})", "[{}]", "{}:"])
+@pytest.mark.parametrize("format", [None, AnswerFormat()])
+def test_every_option_listed_in_the_answer_place_is_no_choice(mark, format):
+    listed = "\n".join(f"{mark.format(a)} {b}" for a, b in zip("ABCD", OPTIONS, strict=True))
+    verdict = judge("A", AnswerFormat().render(listed, "Hm."), format=format)
+    assert verdict.status is Status.MALFORMED

@@ -10,6 +10,7 @@ transformers = pytest.importorskip("transformers")
 from reasonenv.problems.base import ProceduralProblems  # noqa: E402
 from reasonenv.problems.procedural import Arithmetic  # noqa: E402
 from reasonenv.trainers import tiny  # noqa: E402
+from reasonenv.types import content_hash  # noqa: E402
 
 TAGS = ("<answer>", "</answer>", "<reasoning>", "</reasoning>")
 
@@ -95,6 +96,13 @@ def test_the_warm_start_sees_no_problem_of_the_test_split(tokenizer):
     seen = {text.removeprefix("<|user|>").partition("<|assistant|>")[0] for text in texts}
     source = ProceduralProblems(Arithmetic(), split="test", seed=1)
     assert not seen & {source[i].prompt for i in range(1000)}
+
+
+def test_the_train_split_is_the_one_that_the_shipped_model_was_taught():
+    source = ProceduralProblems(Arithmetic(), split="train", seed=tiny.DEFAULT_SEED)
+    # Where this fails, the split has moved and the shipped model has seen problems that are now
+    # of the test split: run `python -m reasonenv.trainers.tiny`, then write the new hash here.
+    assert content_hash([source[i].prompt for i in range(1000)]) == "a456b60c8d2599d8"
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(tokenizer):

@@ -8,9 +8,10 @@
 **What it shows, and what not.** The warm start teaches two-digit addition from labels in which
 every digit may have slipped, so that 60 % of them are wrong. The right digit is still the likeliest
 one everywhere: greedy decoding solves nearly all problems that the model never saw, while samples
-slip as often as the labels did. GRPO then *sharpens* this latent skill: sampled accuracy climbs
-steeply, greedy accuracy hardly at all. So the model shows that rewards, advantages, LoRA, logging
-and evaluation work together, in a run short enough for a test. It does not show that RL teaches
+slip about as often as the labels. GRPO then *sharpens* this latent skill: in 150 steps with LoRA
+sampled accuracy rose from 0.35 to 0.81 while greedy accuracy fell from 0.99 to 0.96 (means of three
+runs, 1,000 test problems). So the model shows that rewards, advantages, LoRA, logging and
+evaluation work together, in a run short enough for a test. It does not show that RL teaches
 anything that the base could not do, and no hyper-parameter or effect size found on it carries over
 to a language model.
 

@@ -179,6 +179,7 @@ _LATER_LABEL = re.compile(r"(?:\band\b|\bor\b|[,/&;])\s*(?:option\s+)?[\[(]([A-Z
 _RATHER = re.compile(
     r"(?:most likely|probably|if I have to choose,?|I(?:'d| would) (?:say|pick))\s+\(?([A-Z])\b"
 )
+_LISTED = re.compile(r"^[ \t]*[\[(]?([A-Z])(?:[\])][.:]?|[.:])[ \t]", re.MULTILINE)
 _MANY = re.compile(r"[A-Z](?:[\s,]*[A-Z])+\.?\Z")
 _AFTER_ARTICLE = re.compile(
     r"\s+(?!because\b|since\b|is\b|as\b|for\b|and\b|or\b|but\b|not\b|rather\b|with\b|which\b|though\b"
@@ -208,6 +209,8 @@ def read_slot(text: str, options: Options, leads: int = MAX_LEADS) -> Slot:
     bare = _LABEL.fullmatch(slot.strip(" .:,;!"))
     if whole is not None and bare is None:
         return whole
+    if len(set(_LISTED.findall(text[:MAX_SLOT_CHARS]))) > 1:  # `clean` joins the lines
+        return Slot(Reading.SEVERAL)
     if _NEGATION.match(slot):
         but = _BUT.search(slot)
         return options.label(but[1]) if but else Slot(Reading.NEGATED)

@@ -1,0 +1,42 @@
+"""Small runs of the learner that tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reasonenv import GRPOLearner
+
+SMALL: dict[str, Any] = {
+    "env": "reasonenv/Arithmetic-v0",
+    "env_args": {"layout": {"reasoning": None, "instruction": ""}},
+    "reward": "Correct() + 0.1 * Format('answer')",
+    "steps": 4,
+    "prompts_per_step": 4,
+    "rows_per_forward": 16,
+    "cpu_threads": 1,
+    "grpo": {"num_generations": 4, "max_completion_length": 8, "learning_rate": 1e-3},
+    "lora": {"r": 4, "target_modules": "all-linear"},
+    "eval": {"problems": 8, "every": 2},
+    "checkpoint": {"every": 2},
+}
+"""A run of seconds: 16 completions a step with the model that ships with the package."""
+
+
+def small(**fields: Any) -> dict[str, Any]:
+    """Return the fields of a small recipe, sections merged with the given ones."""
+    merged = dict(SMALL)
+    for key, value in fields.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = {**merged[key], **value} if both else value
+    return merged
+
+
+@pytest.fixture(scope="session")
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of one finished small run; tests only read it."""
+    out = tmp_path_factory.mktemp("runs") / "finished"
+    GRPOLearner(out=out, **SMALL).train()
+    return out
