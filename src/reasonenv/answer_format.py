@@ -26,7 +26,8 @@ class AnswerFormat:
             says nothing (for models that already know).
 
     Raises:
-        ValueError: a name that is no tag name, or neither or both of `answer` and `boxed`.
+        ValueError: a name that is no tag name, one name for both tags, or neither or both of
+            `answer` and `boxed`.
 
     >>> AnswerFormat().render("42", "6 * 7")
     '<reasoning>\n6 * 7\n</reasoning>\n<answer>42</answer>'
@@ -43,6 +44,8 @@ class AnswerFormat:
         for tag in self.tags:
             if not _TAG_NAME.match(tag):
                 raise ValueError(f"a tag is a name such as 'answer', got {tag!r}")
+        if len(set(self.tags)) < len(self.tags):
+            raise ValueError(f"reasoning and answer need tags of their own, got {self.tags!r}")
         if (self.answer is None) != self.boxed:
             raise ValueError(
                 "an answer is either tagged or boxed: give answer='answer', "
@@ -85,11 +88,11 @@ class AnswerFormat:
 def last_tagged(text: str, tag: str) -> str | None:
     """Return what the last closed `<tag>...</tag>` holds, stripped; None where none is closed."""
     opener, closer = f"<{tag}>", f"</{tag}>"
-    end = text.rfind(closer)
-    if end < 0:
+    start = text.rfind(opener, 0, max(text.rfind(closer), 0))
+    if start < 0:
         return None
-    start = text.rfind(opener, 0, end)
-    return None if start < 0 else text[start + len(opener) : end].strip()
+    start += len(opener)
+    return text[start : text.index(closer, start)].strip()  # a stray closer later is no part of it
 
 
 def last_boxed(text: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import socket
 import sys
 from collections.abc import Iterator
@@ -63,6 +64,8 @@ def _package(name: str, extra: str, least: str, below: str, tested: str) -> Find
     except PackageNotFoundError:
         fix = f'pip install "reasonenv[{extra}]"' if extra else "pip install reasonenv"
         return Finding("missing" if extra else "broken", name, "not installed", fix)
+    if not found:  # the metadata of a broken installation
+        return Finding("broken", name, "its version is unknown", f"reinstall {name}")
     if _parts(least) <= _parts(found) < _parts(below):
         return Finding("ok", name, f"{found} (tested with {tested})")
     fix = f'pip install "{name}=={tested}"'
@@ -70,15 +73,21 @@ def _package(name: str, extra: str, least: str, below: str, tested: str) -> Find
 
 
 def _parts(text: str) -> tuple[int, ...]:
-    numbers = text.partition("+")[0].split(".")
-    return tuple(int("".join(filter(str.isdigit, part)) or 0) for part in numbers[:3])
+    """Return three numbers: "2.13.0+cpu" -> (2, 13, 0), "1.16rc1" -> (1, 16, 0)."""
+    release = re.match(r"\d+(?:\.\d+)*", text)
+    numbers = [int(part) for part in release[0].split(".")] if release else []
+    return tuple([*numbers, 0, 0, 0][:3])
 
 
 def _devices() -> Iterator[Finding]:
     if find_spec("torch") is None:
         return
-    import torch
-
+    try:
+        import torch
+    except Exception as error:  # a missing system library is an OSError
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        yield Finding("broken", "gpu", f"torch cannot be imported ({reason})", "reinstall torch")
+        return
     if torch.cuda.is_available():
         names = {torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())}
         says = f"{torch.cuda.device_count()} x {', '.join(sorted(names))}"

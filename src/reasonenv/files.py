@@ -56,7 +56,7 @@ def write_atomic(path: str | Path, data: str | bytes) -> None:
         StorageError: it cannot be written; an older file of that name is untouched.
     """
     path = Path(path)
-    content = data.encode() if isinstance(data, str) else data
+    content = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
     temporary = None
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
@@ -79,7 +79,8 @@ def append_jsonl(path: str | Path, rows: Iterable[Mapping[str, Any]]) -> None:
         StorageError: they cannot be written; what the file held before is untouched.
     """
     path = Path(path)
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    text = lines.encode("utf-8", "backslashreplace")  # a lone surrogate turns into its JSON escape
     try:
         with open(path, "ab", buffering=0) as file:
             before = file.tell()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -52,20 +53,22 @@ class FrozenDict(Mapping[str, Any]):
         return repr(self._items)
 
     def __hash__(self) -> int:
-        return hash(canonical_json(self))
+        return hash(frozenset(self._items))  # of the keys: 1 and 1.0 are equal, their texts not
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FrozenDict, (self._items,)
 
 
 def freeze(value: Any) -> Any:
-    """Return `value` with every mapping and list in it made read-only."""
+    """Return `value` with every mapping, list and set in it made read-only."""
     if isinstance(value, FrozenDict):
         return value
     if isinstance(value, Mapping):
         return FrozenDict(value)
     if isinstance(value, list | tuple):
         return tuple(freeze(item) for item in value)
+    if isinstance(value, set):
+        return frozenset(value)
     return value
 
 
@@ -79,10 +82,32 @@ def thaw(value: Any) -> Any:
 
 
 def canonical_json(value: Any) -> str:
-    """Return the one JSON text of `value`: keys sorted, no spaces, other objects by `repr`."""
+    """Return the one JSON text of `value`: keys sorted, no spaces, other objects by `repr`.
+
+    Raises:
+        ValueError: an object whose `repr` is an address, so another text in another process.
+    """
     return json.dumps(
-        thaw(value), sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=repr
+        thaw(value), sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain
     )
+
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def _plain(value: Any) -> Any:
+    """Return an object that JSON does not know as one that it does, the same in any process."""
+    if isinstance(value, set | frozenset):
+        return sorted((thaw(item) for item in value), key=canonical_json)
+    if hasattr(value, "tolist"):  # numpy's arrays and scalars: their repr leaves items out
+        return value.tolist()
+    text = repr(value)
+    if _ADDRESS.search(text):
+        raise ValueError(
+            f"{text[:200]} has no content of its own to tell it by; use plain data, a dataclass, "
+            "or an object with a __repr__ (for a Problem: or give it an id=)"
+        )
+    return text
 
 
 def content_hash(value: Any) -> str:
@@ -108,6 +133,9 @@ class Problem:
         metadata: options, entry point, level, source ...; deep-frozen.
         id: a hash of the other three unless given, so that the same problem has the same id on
             every machine, in every run.
+
+    Raises:
+        ValueError: no id, and a content that cannot be told from another's (a function, say).
 
     >>> Problem("2+2=", "4").id == Problem("2+2=", "4").id
     True
@@ -175,7 +203,7 @@ class Verdict:
         cost: excluded from comparison, since no two runs take the same time.
 
     Raises:
-        ValueError: a score outside [0, 1], or one that contradicts the status.
+        ValueError: no status, a score outside [0, 1], or one that contradicts the status.
     """
 
     status: Status
@@ -186,6 +214,7 @@ class Verdict:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "detail", freeze(self.detail))
+        object.__setattr__(self, "status", Status(self.status))
         if not 0.0 <= self.score <= 1.0:
             raise ValueError(f"a verdict's score lies in [0, 1], got {self.score!r}")
         if (self.status is Status.CORRECT) != (self.score == 1.0):

@@ -33,7 +33,9 @@ FACTS = {
 
 
 def new_run(path: Path, steps: int = 40, **facts: Any) -> Run:
-    return Run.create(path, Recipe.make({"steps": steps}), {**FACTS, **facts})
+    run = Run.create(path, Recipe.make({"steps": steps}))
+    run.write_facts({**FACTS, **facts})
+    return run
 
 
 def step(run: Run, number: int, accuracy: float | None = 0.5, **more: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 from reasonenv.errors import ReasonEnvError
@@ -14,6 +15,9 @@ def main(argv: list[str] | None = None) -> None:
     from reasonenv.cli.app import app
     from reasonenv.cli.output import show_error
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # prompts hold what a terminal may not know
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(argv)
     except ReasonEnvError as error:

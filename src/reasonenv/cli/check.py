@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from reasonenv.cli.options import DATA, ENV, SPLIT
+from reasonenv.cli.options import DATA, ENV, SPLIT, given
 
 __all__ = ["check"]
 
 
 def check(
     env: ENV,
-    problems: Annotated[int, typer.Option(help="How many problems to judge.")] = 100,
-    split: SPLIT = "train",
+    problems: Annotated[int, typer.Option(min=1, help="How many problems to judge.")] = 100,
+    split: SPLIT = None,
     data: DATA = None,
 ) -> None:
     """Check an environment: its gold is right, junk is not, seeds and pickles hold.
@@ -28,7 +28,7 @@ def check(
         if err.is_terminal:
             err.print(f"checking: {name} ...", style="dim")
 
-    report = check_env(env, problems=problems, progress=progress, split=split, data=data)
+    report = check_env(env, problems=problems, progress=progress, **given(split=split, data=data))
     failed = {finding.check for finding in report.of("error")}
     for name in report.checks:
         out.print(f"[bold red]FAIL[/]  {name}" if name in failed else f"[green]ok[/]    {name}")

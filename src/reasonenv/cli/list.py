@@ -19,6 +19,7 @@ def list_envs(
     Python: reasonenv.envs.catalogue()
     """
     from rich.table import Table
+    from rich.text import Text
 
     from reasonenv.cli.output import out
     from reasonenv.envs import catalogue
@@ -33,5 +34,6 @@ def list_envs(
         table.add_column(heading, no_wrap=True)
     table.add_column("description", min_width=30)
     for info in infos:
-        table.add_row(info.id, info.kind, info.source, info.licence, info.description)
+        cells = (info.id, info.kind, info.source, info.licence, info.description)
+        table.add_row(*map(Text, cells))
     out.print(table)

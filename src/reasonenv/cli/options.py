@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-__all__ = ["DATA", "ENV", "SPLIT"]
+__all__ = ["DATA", "ENV", "SPLIT", "given"]
 
 ENV = Annotated[
     str,
@@ -18,4 +18,12 @@ DATA = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="A JSONL file to take the problems from."),
 ]
-SPLIT = Annotated[str, typer.Option(help="Which of its problems: train or test.")]
+SPLIT = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Which of its problems: train or test; its own by default."),
+]
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Return the options that were given: what was not must not replace an environment's own."""
+    return {name: value for name, value in options.items() if value is not None}

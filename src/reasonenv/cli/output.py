@@ -6,8 +6,8 @@ from rich.console import Console
 
 __all__ = ["err", "out", "show_error"]
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+out = Console(highlight=False, soft_wrap=True, emoji=False)  # `:key:` in a prompt stays as it is
+err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 
 def show_error(error: BaseException) -> None:

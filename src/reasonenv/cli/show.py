@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from reasonenv.cli.options import DATA, ENV, SPLIT
+from reasonenv.cli.options import DATA, ENV, SPLIT, given
 
 __all__ = ["show"]
 
@@ -14,7 +14,7 @@ __all__ = ["show"]
 def show(
     env: ENV,
     index: Annotated[int, typer.Option(help="Which of its problems, from 0.")] = 0,
-    split: SPLIT = "train",
+    split: SPLIT = None,
     data: DATA = None,
 ) -> None:
     """Show a problem as the model sees it, its gold, and the default reward with its range.
@@ -25,14 +25,15 @@ def show(
     from reasonenv.cli.output import out
     from reasonenv.errors import DataError
 
-    made = reasonenv.make(env, split=split, data=data)
+    made = reasonenv.make(env, **given(split=split, data=data))
     if not 0 <= index < len(made.problems):
-        raise DataError(f"{env} has {len(made.problems)} problems: valid --index: 0 to one less")
+        last = len(made.problems) - 1
+        raise DataError(f"{env} has no problem {index}: --index goes from 0 to {last}")
     problem = made.problems[index]
     gold = made.gold_completion(problem)
     right, wrong = made.reward.range(correct=True), made.reward.range(correct=False)
     for title, text in (
-        (f"{env}, problem {index} of {len(made.problems)} ({split}), id {problem.id}", ""),
+        (f"{env}, problem {index} of {len(made.problems)} ({made.split}), id {problem.id}", ""),
         ("prompt", made.prompt_text(problem)),
         ("gold", str(problem.answer)),
         ("a right completion", gold if gold is not None else "(none known)"),
@@ -42,7 +43,7 @@ def show(
             f"right answer {right.low:g} to {right.high:g}, wrong {wrong.low:g} to {wrong.high:g}",
         ),
     ):
-        out.print(f"[bold]{title}[/]")
+        out.print(title, style="bold", markup=False)
         if text:
             out.print(text + "\n", markup=False)
     for warning in made.reward.warnings():

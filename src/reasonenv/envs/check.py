@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env as gymnasium_check_env
@@ -20,12 +22,13 @@ from gymnasium.utils.env_checker import check_env as gymnasium_check_env
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.envs.registration import make
 from reasonenv.errors import EnvCheckError, ReasonEnvError
-from reasonenv.rewards import Correct
+from reasonenv.rewards import Correct, Format
 from reasonenv.types import Problem, Rollout, Status, Verdict
 
 __all__ = ["CheckReport", "Finding", "check_env"]
 
 PROBLEMS_TO_TRY = 100
+_ODD_SEED = 0x5EED_0DD
 _SHOWN = 3  # findings of one kind that are spelled out; the rest are counted
 
 
@@ -77,7 +80,7 @@ class CheckReport:
 
 
 def check_env(
-    env: str | ReasoningEnv,
+    env: str | ReasoningEnv | gymnasium.Env[Any, Any],
     *,
     problems: int = PROBLEMS_TO_TRY,
     progress: Callable[[str], None] | None = None,
@@ -86,7 +89,8 @@ def check_env(
     """Try an environment on its own problems.
 
     Args:
-        env: an ENV argument (`id`, `module:id`, `path/to/file.py:id`), or an environment.
+        env: an ENV argument (`id`, `module:id`, `path/to/file.py:id`), or an environment, wrapped
+            or not.
         problems: how many of its problems to judge, drawn with a fixed seed.
         progress: called with the name of each check as it starts.
         kwargs: arguments of the environment (split, data ...), where `env` is an ENV argument.
@@ -96,9 +100,17 @@ def check_env(
 
     Raises:
         ReasonEnvError: the environment cannot be made at all.
+        TypeError: it is none of ours.
     """
-    name = env if isinstance(env, str) else type(env).__name__
-    made = make(env, **kwargs) if isinstance(env, str) else env
+    name = env if isinstance(env, str) else type(env.unwrapped).__name__
+    if isinstance(env, str):
+        made = make(env, **kwargs)
+    elif kwargs:
+        raise TypeError(f"{', '.join(kwargs)}: arguments of an environment that is made already")
+    elif isinstance(env.unwrapped, ReasoningEnv):
+        made = env.unwrapped
+    else:
+        raise TypeError(f"{name} is no ReasoningEnv, nor an ENV argument that names one")
     report = CheckReport(name)
     count = min(problems, len(made.problems))
     chosen = np.random.default_rng(0).choice(len(made.problems), size=count, replace=False)
@@ -155,6 +167,12 @@ def _layout(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Fo
                 f"{leaf!r} pays for <{unknown[0]}>, which the prompt does not ask for "
                 f"(its tags: {', '.join(env.layout.tags) or 'none'})",
             )
+        elif isinstance(leaf, Format) and list(paid) != [t for t in env.layout.tags if t in paid]:
+            yield (
+                "error",
+                f"{leaf!r} pays for its tags in another order than the prompt asks for "
+                f"({', '.join(env.layout.tags)})",
+            )
 
 
 def _gold(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Found:
@@ -179,7 +197,7 @@ def _gold(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Foun
 
 
 def _junk(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Found:
-    """Empty, wrapped junk, all options, another problem's gold and an echo are not CORRECT."""
+    """Empty, wrapped junk, all options, a list of golds, another gold, an echo: not CORRECT."""
     for number, problem in enumerate(sample):
         for what, completion in _junk_for(env, sample, number):
             verdict = _verdict(env, problem, completion)
@@ -194,7 +212,7 @@ def _junk_for(env: ReasoningEnv, sample: list[Problem], number: int) -> Iterator
     yield "junk in the demanded layout", render("qwxz", "lorem ipsum")
     yield "the prompt echoed", env.prompt_text(problem)
     yield "the prompt echoed as the answer", render(env.question(problem), "")
-    options = [str(option) for option in problem.metadata.get("options", ())]
+    options = [str(option) for option in problem.metadata.get("options") or ()]
     if options:
         letters = [chr(ord("A") + i) for i in range(len(options))]
         yield "every option's letter", render(", ".join(letters), "")
@@ -203,6 +221,10 @@ def _junk_for(env: ReasoningEnv, sample: list[Problem], number: int) -> Iterator
         yield "every option listed as the answer", render(listed, "")
     other = sample[(number + 1) % len(sample)]
     gold, foreign = env.gold_completion(problem), env.gold_completion(other)
+    near = [sample[(number + i) % len(sample)] for i in range(-4, 5)]
+    golds = dict.fromkeys(str(one.answer) for one in near if one.answer is not None)
+    if gold is not None and len(golds) > 2:
+        yield "a list of golds as the answer", render(", ".join(golds), "")
     # Two golds may be one answer in two spellings: then each is right for the other, too.
     if (
         gold is not None
@@ -224,10 +246,19 @@ def _seeding(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> F
         yield "error", "reset(seed=) draws other problems in another worker"
     if len(set(whole)) == 1 and len(env.problems) > 8:
         yield "error", f"16 seeds draw one problem of {len(env.problems)}"
-    before = np.random.get_state()[1].tolist()  # type: ignore[index]
-    copy.copy(env).reset(seed=1)
-    if np.random.get_state()[1].tolist() != before:  # type: ignore[index]
-        yield "error", "reset changes numpy's global random state: use self.np_random"
+    kept = np.random.get_state(), random.getstate()
+    try:
+        np.random.seed(_ODD_SEED)  # a state that no environment sets by itself
+        random.seed(_ODD_SEED)
+        before = str(np.random.get_state(legacy=False)), random.getstate()
+        copy.copy(env).reset(seed=1)
+        after = str(np.random.get_state(legacy=False)), random.getstate()
+    finally:
+        np.random.set_state(kept[0])
+        random.setstate(kept[1])
+    for whose, old, new in zip(("numpy", "random"), before, after, strict=True):
+        if old != new:
+            yield "error", f"reset changes the global random state of {whose}: use self.np_random"
 
 
 def _pickling(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Found:

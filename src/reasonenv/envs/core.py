@@ -12,7 +12,12 @@ from gymnasium.spaces import Space
 from reasonenv.answer_format import AnswerFormat
 from reasonenv.checkers.base import Judge, judge_safely
 from reasonenv.envs.spaces import MessagesSpace, UnicodeText
-from reasonenv.errors import CheckerFailedError, DataError, GroupRequiredError
+from reasonenv.errors import (
+    CheckerFailedError,
+    DataError,
+    GroupRequiredError,
+    RegistrationError,
+)
 from reasonenv.problems.base import Problems, as_problems
 from reasonenv.rewards import Reward, RewardContext, Scores, from_config, score_groups
 from reasonenv.types import Judged, Message, Problem, Prompt, Rollout, Status
@@ -31,7 +36,7 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
     A subclass gives problems and judge by overriding `load_problems` and `make_judge`; all else
     has a default. `step` ends the episode with `terminated` where the answer is final (right, or
     given at the last turn), and with `truncated` where a limit ended it: the last of several turns
-    brought no answer, or the completion was too long.
+    brought no answer, the completion was too long, or its checker failed with turns left.
 
     Args:
         problems: what to ask; None calls `load_problems(split, data)`.
@@ -84,8 +89,13 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         ):
             if given not in valid:
                 raise ValueError(f"{name}={given!r} is not one of {', '.join(map(repr, valid))}")
-        if max_turns < 1:
-            raise ValueError(f"max_turns={max_turns}: an episode has at least one turn")
+        for name, number in (
+            ("max_turns", max_turns),
+            ("max_completion_chars", max_completion_chars),
+            ("max_completion_tokens", max_completion_tokens),
+        ):
+            if number is not None and number < 1:
+                raise ValueError(f"{name}={number}: at least 1 is needed")
         if max_completion_tokens is not None and count_tokens is None:
             raise ValueError("max_completion_tokens needs count_tokens, which counts them")
         self.split, self.data = split, data
@@ -122,7 +132,9 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
 
     def make_judge(self) -> Judge:
         """Return the judge of this environment's answers."""
-        raise TypeError(f"{type(self).__name__} has no judge: give judge=, or override make_judge")
+        raise RegistrationError(
+            f"{type(self).__name__} has no judge: give judge=, or override make_judge"
+        )
 
     def default_reward(self) -> Reward:
         """Return the reward used where none is given: correctness, and a little for layout."""
@@ -133,9 +145,13 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
 
     def question(self, problem: Problem) -> str:
         """Return the question as text, without the instruction on layout."""
-        if isinstance(problem.prompt, str):
-            return problem.prompt
-        return "\n\n".join(message["content"] for message in problem.prompt)
+        prompt = problem.prompt
+        text = prompt if isinstance(prompt, str) else "\n\n".join(m["content"] for m in prompt)
+        return text + self.below_question(problem)
+
+    def below_question(self, problem: Problem) -> str:
+        """Return what stands right below the question: nothing, unless the kind has options."""
+        return ""
 
     def gold_completion(self, problem: Problem) -> str | None:
         """Return a completion in the demanded layout that is right, None where none is known."""
@@ -160,6 +176,7 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
     def prompt_messages(self, problem: Problem) -> tuple[Message, ...]:
         """Return the whole prompt as chat messages; the instruction ends the last user's."""
         instruction = self.layout.prompt_instruction(self.answer_is)
+        ending = f"\n\n{instruction}" if instruction else ""
         messages: list[Message] = []
         if self.system:
             messages.append({"role": "system", "content": self.system})
@@ -167,9 +184,13 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
             messages.append({"role": "user", "content": self.question(problem)})
         else:
             messages.extend(dict(message) for message in problem.prompt)
-        if instruction:
-            last = messages[-1]
-            messages[-1] = {**last, "content": f"{last['content']}\n\n{instruction}"}
+            ending = self.below_question(problem) + ending
+        users = [i for i, message in enumerate(messages) if message["role"] == "user"]
+        if users:
+            last = messages[users[-1]]
+            messages[users[-1]] = {**last, "content": last["content"] + ending}
+        elif ending:
+            messages.append({"role": "user", "content": ending.strip()})
         return tuple(messages)
 
     # Gymnasium
@@ -238,21 +259,18 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
 
     def conclude(self, judged: Judged) -> tuple[Prompt, float, bool, bool, dict[str, Any]]:
         """Return what `step` returns for the judged completion; the second half of `step`."""
+        self.refuse_unscored(judged)
         rollout, verdict = judged.rollout, judged.verdict
         self._transcript.append(("completion", rollout.completion))
-        if not verdict.status.is_evidence and self.on_unscored == "raise":
-            raise CheckerFailedError(
-                f"problem {rollout.problem.id}: the checker failed ({verdict.status}), which says "
-                f"nothing about the answer: {dict(verdict.detail)}; make the environment with "
-                "on_unscored='nan' to get a NaN reward instead"
-            )
         last_turn = len(self._turns) + 1 >= self.max_turns
         # With one turn only, no answer is an answer: Gymnasium's checker refuses to see
         # environments that truncate after their first step.
         answered = self.max_turns == 1 or verdict.status is not Status.NO_ANSWER
         final = verdict.status is Status.CORRECT or (last_turn and answered)
         terminated = final and not rollout.truncated
-        truncated = not terminated and (last_turn or rollout.truncated)
+        # An unscored turn ends the episode: whatever feedback said would be made up.
+        unscored = not verdict.status.is_evidence
+        truncated = not terminated and (last_turn or rollout.truncated or unscored)
         info: dict[str, Any] = {"problem_id": rollout.problem.id, "verdict": verdict}
         reward, observation = 0.0, self._nothing()
         if terminated or truncated:
@@ -268,6 +286,20 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
             observation = self._say(feedback)
         self._transcript.append(("verdict", f"{verdict.status} (reward {reward:.3f})"))
         return observation, reward, terminated, truncated, info
+
+    def refuse_unscored(self, judged: Judged) -> None:
+        """Raise where the checker failed and `on_unscored="raise"`; the episode stays as it is.
+
+        Raises:
+            CheckerFailedError: the checker failed.
+        """
+        if judged.verdict.status.is_evidence or self.on_unscored != "raise":
+            return
+        raise CheckerFailedError(
+            f"problem {judged.rollout.problem.id}: the checker failed ({judged.verdict.status}), "
+            f"which says nothing about the answer: {dict(judged.verdict.detail)}; make the "
+            "environment with on_unscored='nan' to get a NaN reward instead"
+        )
 
     def render(self) -> str | None:
         """Return the exchange so far as text (with `render_mode="ansi"`)."""

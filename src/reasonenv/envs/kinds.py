@@ -69,11 +69,11 @@ class ChoiceEnv(CatalogueEnv):
         """Return the multiple-choice judge."""
         return ChoiceJudge(format=self.layout)
 
-    def question(self, problem: Problem) -> str:
-        """Return the question and its options, one a line: `A. text`."""
+    def below_question(self, problem: Problem) -> str:
+        """Return the options, one a line: `A. text`."""
         options = problem.metadata["options"]
         lines = [f"{chr(ord('A') + i)}. {text}" for i, text in enumerate(options)]
-        return "\n".join([super().question(problem), "", *lines])
+        return "\n".join(["", "", *lines])
 
 
 class CountdownEnv(CatalogueEnv):

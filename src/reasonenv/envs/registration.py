@@ -13,15 +13,22 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from reasonenv.errors import RegistrationError, UnknownEnvError, did_you_mean
+from reasonenv.envs.sameness import same
+from reasonenv.errors import (
+    ReasonEnvError,
+    RegistrationError,
+    UnknownEnvError,
+    did_you_mean,
+)
 
 if TYPE_CHECKING:
     from reasonenv.envs.core import ReasoningEnv
@@ -76,7 +83,7 @@ def register(
 
     Raises:
         RegistrationError: a malformed id, nothing to make the environment of, or an id that is
-            registered already for something else.
+            registered already for something else. The same file imported again is no error.
 
     >>> import reasonenv
     >>> from reasonenv import Problem
@@ -93,24 +100,25 @@ def register(
         kwargs = {**kwargs, "problems": problems, "judge": judge}
     elif problems is not None or judge is not None:
         kwargs |= {k: v for k, v in (("problems", problems), ("judge", judge)) if v is not None}
-    try:
-        gymnasium.envs.registration.parse_env_id(id)
-    except gymnasium.error.Error as error:
-        raise RegistrationError(f"{id!r} is no environment id: write namespace/Name-v0") from error
+    _check_id(id)
     old = gymnasium.registry.get(id)
     if old is not None:
-        if _same(old, entry_point, kwargs):
-            return  # the same file imported again, as every worker does
-        raise RegistrationError(
-            f"{id} is registered already, for {old.entry_point}: choose another name or version"
+        if not (same(old.entry_point, entry_point) and same(old.kwargs, kwargs)):
+            raise RegistrationError(
+                f"{id} is registered already, for {old.entry_point}, with another entry point or "
+                "other arguments: choose another name or version"
+            )
+        del gymnasium.registry[id]  # the same file imported again: its newest objects count
+    try:
+        gymnasium.register(
+            id=id,
+            entry_point=entry_point,
+            vector_entry_point=_vector_entry_point(entry_point),
+            kwargs=kwargs,
+            order_enforce=True,
         )
-    gymnasium.register(
-        id=id,
-        entry_point=entry_point,
-        vector_entry_point=_vector_entry_point(entry_point),
-        kwargs=kwargs,
-        order_enforce=True,
-    )
+    except gymnasium.error.Error as error:
+        raise RegistrationError(f"{id!r} cannot be registered: {error}") from error
     if inspect.isclass(entry_point):
         description = (
             description or getattr(entry_point, "description", "") or _summary(entry_point)
@@ -132,11 +140,14 @@ def _vector_entry_point(entry_point: str | Callable[..., Any]) -> str | Callable
     return make_vector
 
 
-def _same(old: Any, entry_point: str | Callable[..., Any], kwargs: Mapping[str, Any]) -> bool:
-    def name(point: Any) -> str:
-        return point if isinstance(point, str) else f"{point.__module__}:{point.__qualname__}"
-
-    return name(old.entry_point) == name(entry_point) and set(old.kwargs) == set(kwargs)
+def _check_id(id: Any) -> None:
+    try:
+        gymnasium.envs.registration.parse_env_id(id)
+        valid = ":" not in id  # which would part a module from an id
+    except (gymnasium.error.Error, TypeError):
+        valid = False
+    if not valid:
+        raise RegistrationError(f"{id!r} is no environment id: write namespace/Name-v0")
 
 
 def _summary(entry_point: type) -> str:
@@ -148,16 +159,33 @@ def make(env: str, **kwargs: Any) -> ReasoningEnv:
 
     Args:
         env: `id`, `module:id` or `path/to/file.py:id`.
-        kwargs: arguments of the environment, over those it was registered with.
+        kwargs: arguments of the environment, over those it was registered with; `data=None` is
+            left out.
 
     Raises:
         UnknownEnvError: nothing is registered under that id.
-        RegistrationError: the module or file cannot be imported, or its environment is none of
-            ours.
+        RegistrationError: the module, file or entry point cannot be imported, or the environment
+            is none of ours.
     """
     from reasonenv.envs.core import ReasoningEnv
 
-    made = gymnasium.make(resolve(env), disable_env_checker=True, **kwargs).unwrapped
+    id = resolve(env)
+    if kwargs.get("data", ...) is None:  # not given: what it was registered with counts
+        del kwargs["data"]
+    point = gymnasium.spec(id).entry_point
+    try:
+        if isinstance(point, str):
+            point = gymnasium.envs.registration.load_env_creator(point)
+    except ReasonEnvError:
+        raise
+    except Exception as error:
+        raise RegistrationError(
+            f"{id} cannot be made: its entry point {point} cannot be imported "
+            f"({type(error).__name__}: {error})"
+        ) from error
+    if inspect.isclass(point) and not issubclass(point, ReasoningEnv):
+        raise RegistrationError(f"{env} is a {point.__name__}, not a reasonenv environment")
+    made = gymnasium.make(id, disable_env_checker=True, **kwargs).unwrapped
     if not isinstance(made, ReasoningEnv):
         raise RegistrationError(f"{env} is a {type(made).__name__}, not a reasonenv environment")
     return made
@@ -175,20 +203,33 @@ def resolve(env: str) -> str:
         _import_file(Path(where))
     elif where:
         _import_module(where)
-    if name not in gymnasium.registry:
-        _load_plugin_modules()
-    if name not in gymnasium.registry:
-        raise UnknownEnvError(
-            f"no environment is registered as {name!r}"
-            + (f" after importing {where}" if where else "")
-            + f"; {did_you_mean(name, _INFO, otherwise='registered')}"
+    if name in gymnasium.registry:
+        return name
+    broken = _load_plugin_modules()
+    if name in gymnasium.registry:
+        return name
+    hint = did_you_mean(name, _INFO, otherwise="registered")
+    if name.endswith(".py"):
+        hint = f"write {name}:namespace/Name-v0"
+    raise UnknownEnvError(
+        "; ".join(
+            [
+                f"no environment is registered as {name!r}"
+                + (f" after importing {where}" if where else ""),
+                hint,
+                *broken,
+            ]
         )
-    return name
+    )
 
 
 def catalogue() -> list[EnvInfo]:
-    """Return what is known about every environment registered through reasonenv, by id."""
-    _load_plugin_modules()
+    """Return what is known about every environment registered through reasonenv, by id.
+
+    Warns of installed packages whose environments cannot be imported.
+    """
+    for why in _load_plugin_modules():
+        warnings.warn(why, stacklevel=2)
     return [_INFO[id] for id in sorted(_INFO)]
 
 
@@ -201,27 +242,38 @@ def register_plugins() -> None:
     """
     for point in entry_points(group=ENTRY_POINT_GROUP):
         if "/" in point.name and point.name not in gymnasium.registry:
-            source = point.dist.name if point.dist else ""
-            register(point.name, point.value, source=source)
+            try:
+                register(point.name, point.value, source=point.dist.name if point.dist else "")
+            except RegistrationError as error:  # another package's fault must not stop this one
+                warnings.warn(f"{_origin(point)} is left out: {error}", stacklevel=2)
 
 
-def _load_plugin_modules() -> None:
+def _load_plugin_modules() -> list[str]:
+    """Import the modules that installed packages name; return what cannot be imported, and why."""
+    broken = []
     for point in entry_points(group=ENTRY_POINT_GROUP):
         if "/" not in point.name:
             try:
                 point.load()
             except Exception as error:
-                raise RegistrationError(
-                    f"the entry point {point.name} = {point.value} of the installed package "
-                    f"{point.dist.name if point.dist else '?'} cannot be imported: {error}"
-                ) from error
+                broken.append(
+                    f"{_origin(point)} cannot be imported: {type(error).__name__}: {error}"
+                )
+    return broken
+
+
+def _origin(point: EntryPoint) -> str:
+    package = point.dist.name if point.dist else "?"
+    return f"the entry point {point.name} = {point.value} of the installed package {package}"
 
 
 def _import_module(name: str) -> None:
     try:
         importlib.import_module(name)
-    except ImportError as error:
-        raise RegistrationError(f"cannot import the module {name!r}: {error}") from error
+    except Exception as error:
+        raise RegistrationError(
+            f"cannot import the module {name!r}: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _import_file(path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reasonenv.envs.core import ReasoningEnv
-from reasonenv.envs.kinds import MathEnv
+from reasonenv.envs.kinds import CatalogueEnv, MathEnv
 
 __all__ = ["make_simple"]
 
@@ -22,8 +22,8 @@ def make_simple(
         data: takes the place of `problems` where given.
         kwargs: as for `ReasoningEnv`.
     """
-    kind = MathEnv if judge is None else ReasoningEnv
-    if data is not None:
+    kind = MathEnv if judge is None else CatalogueEnv
+    if data is not None and not isinstance(problems, str):
         problems = None
     elif callable(problems):
         problems = problems(split)

@@ -68,13 +68,23 @@ class ReasoningVectorEnv(VectorEnv[tuple[Prompt, ...], Sequence[str], Any]):
 
         Returns:
             The N prompts, and `{"problem_id": [N ids]}` (None where not reset).
+
+        Raises:
+            ValueError: another number of seeds, or of booleans in the mask, than N.
+            DataError: as the single environment's `reset`.
         """
         options = dict(options or {})
-        mask = options.pop("reset_mask", np.ones(self.num_envs, dtype=bool))
-        if isinstance(seed, list):
-            seeds = seed
+        mask = np.asarray(options.pop("reset_mask", np.ones(self.num_envs, dtype=bool)))
+        if mask.shape != (self.num_envs,) or mask.dtype != bool:
+            raise ValueError(
+                f"reset_mask holds {self.num_envs} booleans, got {mask.dtype} of shape {mask.shape}"
+            )
+        if seed is None or isinstance(seed, int | np.integer):
+            seeds = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
         else:
-            seeds = [None if seed is None else seed + i for i in range(self.num_envs)]
+            seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"{self.num_envs} seeds are needed, got {len(seeds)}")
         ids: list[str | None] = [None] * self.num_envs
         for i, env in enumerate(self.envs):
             if mask[i]:
@@ -95,11 +105,14 @@ class ReasoningVectorEnv(VectorEnv[tuple[Prompt, ...], Sequence[str], Any]):
             ValueError: another number of completions than N.
             CheckerFailedError, GroupRequiredError: as the single environment's `step`.
         """
-        if len(actions) != self.num_envs:
-            raise ValueError(f"{self.num_envs} completions are needed, got {len(actions)}")
+        if isinstance(actions, str) or len(actions) != self.num_envs:
+            given = "one text" if isinstance(actions, str) else len(actions)
+            raise ValueError(f"{self.num_envs} completions are needed, got {given}")
         pairs = zip(self.envs, actions, strict=True)
         rollouts = [env.rollout(action) for env, action in pairs]
         judged = self.envs[0].judge(rollouts)
+        for env, one in zip(self.envs, judged, strict=True):
+            env.refuse_unscored(one)  # before any member has gone on
         results = [env.conclude(one) for env, one in zip(self.envs, judged, strict=True)]
         self._observations = [result[0] for result in results]
         infos = [result[4] for result in results]

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,7 @@ def as_node(value: Reward | float) -> Reward:
     """Return `value` as a node: numbers become constants."""
     if isinstance(value, Reward):
         return value
-    if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value):
+    if isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value)):
         return Constant(float(value))
     raise RewardError(
         f"a reward combines with rewards and finite numbers, got {value!r}"
@@ -44,23 +46,44 @@ def as_node(value: Reward | float) -> Reward:
     )
 
 
-def add(left: Reward | float, right: Reward | float) -> Sum:
-    """Return `left + right` as one flat sum."""
-    return Sum((*as_node(left).addends(), *as_node(right).addends()))
+def add(left: Reward | float, right: Reward | float) -> Reward:
+    """Return `left + right` as one flat sum, its numbers added up into one that is not 0."""
+    addends = (*as_node(left).addends(), *as_node(right).addends())
+    constant = sum(node.value for node in addends if isinstance(node, Constant))
+    kept: list[Reward] = []
+    for node in addends:
+        if not isinstance(node, Constant):
+            kept.append(node)
+        elif constant and not any(isinstance(other, Constant) for other in kept):
+            kept.append(Constant(constant))
+    if not kept:
+        return Constant(0.0)
+    return kept[0] if len(kept) == 1 else Sum(tuple(kept))
 
 
 def multiply(left: Reward | float, right: Reward | float) -> Reward:
-    """Return `left * right`; a number times a node is a `Scaled`."""
-    a, b = as_node(left), as_node(right)
-    if isinstance(b, Constant) and not isinstance(a, Constant):
-        a, b = b, a
-    if isinstance(a, Constant):
-        if isinstance(b, Constant):
-            return Constant(a.value * b.value)
-        if isinstance(b, Scaled):
-            return Scaled(a.value * b.weight, b.node)
-        return Scaled(a.value, b)
-    return Product(a, b)
+    """Return `left * right` in the one form that a formula spells: `number * node * node ...`."""
+    number = 1.0
+    factors: list[Reward] = []
+    weighted = False
+    for node in (as_node(left), as_node(right)):
+        inner: Reward = node
+        if isinstance(node, Constant | Scaled):
+            weighted = True
+            number *= node.value if isinstance(node, Constant) else node.weight
+            if isinstance(node, Constant):
+                continue
+            inner = node.node
+        factors += inner.factors()
+    if not factors:
+        return Constant(number)
+    product = reduce(Product, factors)
+    return Scaled(number, product) if weighted else product
+
+
+def _finite(number: float, what: str) -> None:
+    if isinstance(number, bool) or not isinstance(number, int | float) or not np.isfinite(number):
+        raise RewardError(f"a {what} is a finite number, got {number!r}")
 
 
 def _check_names(node: Reward) -> None:
@@ -80,6 +103,8 @@ class Sum(Reward):
     nodes: tuple[Reward, ...]
 
     def __post_init__(self) -> None:
+        if not self.nodes:
+            raise RewardError("a sum has at least one addend")
         _check_names(self)
         labels = [node.label for node in self.nodes]
         for label in labels:
@@ -136,6 +161,9 @@ class Scaled(Reward):
     weight: float
     node: Reward
 
+    def __post_init__(self) -> None:
+        _finite(self.weight, "weight")
+
     def values(self, group: Group, context: RewardContext, terms: dict[str, Floats]) -> Floats:
         """Return weight x the node's values."""
         return self.weight * self.node.values(group, context, terms)
@@ -185,6 +213,10 @@ class Product(Reward):
         """Return both factors."""
         return (self.left, self.right)
 
+    def factors(self) -> tuple[Reward, ...]:
+        """Return the factors, a product's own ones in its place."""
+        return (*self.left.factors(), *self.right.factors())
+
     @property
     def label(self) -> str:
         """The factors' names, joined by *."""
@@ -203,6 +235,9 @@ class Constant(Reward):
     """The same number for every member: it moves a logged reward, never an advantage."""
 
     value: float
+
+    def __post_init__(self) -> None:
+        _finite(self.value, "constant")
 
     def values(self, group: Group, context: RewardContext, terms: dict[str, Floats]) -> Floats:
         """Return the number for each member."""
@@ -277,8 +312,9 @@ def condition(name: str) -> Condition:
     Raises:
         RewardError: there is none.
     """
-    if name not in CONDITIONS:
-        raise RewardError(f"no condition is called {name!r}; {did_you_mean(name, CONDITIONS)}")
+    if not isinstance(name, str) or name not in CONDITIONS:
+        hint = did_you_mean(str(name), CONDITIONS)
+        raise RewardError(f"no condition is called {name!r}; {hint}")
     return CONDITIONS[name]
 
 
@@ -329,7 +365,9 @@ def gate(node: Reward | float, *, when: Condition | str) -> Gate:
     >>> Correct() + gate(0.3 * TagCount("answer"), when=solved)
     Correct() + gate(0.3 * TagCount('answer'), when=solved)
     """
-    return Gate(as_node(node), condition(when) if isinstance(when, str) else when)
+    if not isinstance(when, Condition):
+        when = condition(when)
+    return Gate(as_node(node), when)
 
 
 def _bracketed(node: Reward) -> str:

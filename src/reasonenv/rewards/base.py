@@ -13,16 +13,13 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from reasonenv.errors import RewardError
 from reasonenv.types import FrozenDict, Group, Status
-
-if TYPE_CHECKING:
-    from reasonenv.rewards.algebra import Sum
 
 __all__ = ["Floats", "Range", "Reward", "RewardContext", "Scores", "Term"]
 
@@ -87,6 +84,8 @@ class Reward(ABC):
 
     Combine nodes with `+`, `-` and `*`; numbers mix in. Call a node on a group to score it.
     """
+
+    __array_ufunc__ = None  # numpy's numbers leave `*` and `+` to this class
 
     def __call__(self, group: Group, context: RewardContext | None = None) -> Scores:
         """Score the members of one group.
@@ -154,6 +153,10 @@ class Reward(ABC):
         """Return the top-level addends: themselves the parts of `Scores`."""
         return (self,)
 
+    def factors(self) -> tuple[Reward, ...]:
+        """Return the factors of a product, the node itself where it is none."""
+        return (self,)
+
     def leaves(self) -> Iterator[Term]:
         """Yield the leaves below (or at) this node, from left to right."""
         for child in self.children():
@@ -174,22 +177,22 @@ class Reward(ABC):
             "correctness does not dominate",
         )
 
-    def __add__(self, other: Reward | float) -> Sum:
+    def __add__(self, other: Reward | float) -> Reward:
         from reasonenv.rewards.algebra import add
 
         return add(self, other)
 
-    def __radd__(self, other: Reward | float) -> Sum:
+    def __radd__(self, other: Reward | float) -> Reward:
         from reasonenv.rewards.algebra import add
 
         return add(other, self)
 
-    def __sub__(self, other: Reward | float) -> Sum:
+    def __sub__(self, other: Reward | float) -> Reward:
         from reasonenv.rewards.algebra import add, multiply
 
         return add(self, multiply(-1.0, other))
 
-    def __rsub__(self, other: Reward | float) -> Sum:
+    def __rsub__(self, other: Reward | float) -> Reward:
         from reasonenv.rewards.algebra import add, multiply
 
         return add(other, multiply(-1.0, self))
@@ -227,7 +230,13 @@ class Term(Reward):
 
     def values(self, group: Group, context: RewardContext, terms: dict[str, Floats]) -> Floats:
         """Measure, check, and record under this term's name."""
-        values = np.asarray(self.measure(group, context), dtype=np.float64)
+        measured = self.measure(group, context)
+        try:
+            values = np.asarray(measured, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise RewardError(
+                f"term {self!r} returned {measured!r:.200}: return one number for each member"
+            ) from error
         if values.shape != (len(group),):
             raise RewardError(
                 f"term {self!r} returned shape {values.shape} for a group of {len(group)}: "
@@ -235,7 +244,8 @@ class Term(Reward):
             )
         for judged, value in zip(group, values, strict=True):
             low, high = self.range(judged.verdict.status is Status.CORRECT)
-            if not low - _TOLERANCE <= value <= high + _TOLERANCE:  # NaN fails this too
+            inside = low - _TOLERANCE <= value <= high + _TOLERANCE
+            if not (inside and np.isfinite(value)):
                 raise RewardError(
                     f"term {self!r} returned {value} for a completion of problem "
                     f"{judged.rollout.problem.id}; its range there is [{low:g}, {high:g}]: mend "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -60,7 +61,7 @@ def term(*, range: tuple[float, float], name: str = "") -> Callable[[Measure], F
         name: under which it is logged; the function's name unless given.
 
     Raises:
-        RewardError: a range whose ends are in the wrong order.
+        RewardError: a range whose ends are not finite, or in the wrong order.
 
     >>> @term(range=(0, 1))
     ... def says_so(judged):
@@ -69,12 +70,15 @@ def term(*, range: tuple[float, float], name: str = "") -> Callable[[Measure], F
     >>> Correct() + 0.1 * says_so
     Correct() + 0.1 * says_so
     """
-    low, high = range
-    if not low <= high:
-        raise RewardError(f"a range is (low, high) with low <= high, got {range!r}")
+    try:
+        low, high = (float(end) for end in range)
+    except (TypeError, ValueError):
+        low, high = math.nan, math.nan
+    if not -math.inf < low <= high < math.inf:
+        raise RewardError(f"a range is (low, high), finite and low <= high, got {range!r}")
 
     def decorate(function: Measure) -> FunctionTerm:
-        return FunctionTerm(function, (float(low), float(high)), name=name)
+        return FunctionTerm(function, (low, high), name=name)
 
     return decorate
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from reasonenv.errors import RewardError
 from reasonenv.rewards.base import Floats, Reward, RewardContext, Scores
 from reasonenv.types import FrozenDict, Judged
 
@@ -26,11 +27,21 @@ def score_groups(
         Scores of shape (N,), in the order of `judged`.
 
     Raises:
-        RewardError: a term misbehaves; see `Reward.__call__`.
+        RewardError: a term misbehaves (see `Reward.__call__`), or a term that compares the
+            members of a group would compare answers to different problems.
     """
     groups: dict[str, list[int]] = {}
     for i, one in enumerate(judged):
         groups.setdefault(one.rollout.group_id, []).append(i)
+    if reward.needs_group:
+        for name, members in groups.items():
+            ids = {judged[i].rollout.problem.id for i in members}
+            if len(ids) > 1:
+                raise RewardError(
+                    f"the group {name!r} holds rollouts of {len(ids)} problems, and "
+                    f"{reward!r} compares its members: give each draw of a problem its own "
+                    "Rollout(group_id=...)"
+                )
     scored = {
         name: reward([judged[i] for i in members], context) for name, members in groups.items()
     }

@@ -28,6 +28,8 @@ class _Tagged(Term):
                 f"{type(self).__name__} takes tag names, as in {type(self).__name__}"
                 f"('reasoning', 'answer'); got {tags!r}"
             )
+        if len(set(tags)) < len(tags):
+            raise RewardError(f"{type(self).__name__} counts each tag once, got {tags!r}")
         object.__setattr__(self, "tags", tags)
         object.__setattr__(self, "name", name)
 

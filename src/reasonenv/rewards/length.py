@@ -45,7 +45,8 @@ class Overlong(Term):
     cache: int = 64
 
     def __post_init__(self) -> None:
-        if not 0 < self.cache <= self.limit:
+        numbers = all(isinstance(n, int | float) for n in (self.limit, self.cache))
+        if not (numbers and 0 < self.cache <= self.limit < float("inf")):
             raise RewardError(f"Overlong needs 0 < cache <= limit, got {self!r}")
 
     def measure(self, group: Group, context: RewardContext) -> Floats:

@@ -26,7 +26,8 @@ class Correct(Term):
     value: float = 1.0
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.value):
+        number = isinstance(self.value, int | float) and not isinstance(self.value, bool)
+        if not (number and np.isfinite(self.value)):
             raise RewardError(f"Correct pays a finite number, got {self.value!r}")
 
     def measure(self, group: Group, context: RewardContext) -> Floats:

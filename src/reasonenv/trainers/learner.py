@@ -16,7 +16,7 @@ import numpy as np
 
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.envs.registration import make
-from reasonenv.errors import LaunchError
+from reasonenv.errors import LaunchError, ReasonEnvError
 from reasonenv.extras import need
 from reasonenv.problems import (
     ProblemList,
@@ -148,24 +148,11 @@ class GRPOLearner:
         if self.processes > 1 and world_size() == 1:
             self._require_plain_data()
             self._environment()  # what cannot be made is said here, once, not by every rank
-            run = Run.create(self.out, self.recipe, {"batches": plan.describe()})
+            run = Run.create(self.out, self.recipe)
             launch(run.path, self.processes)
             return result_of(run)
-        env, train, held_out = self._environment()
-        facts = {
-            "batches": plan.describe(),
-            "env": self._env.spec and self._env.spec.id if self._env else self.recipe.env,
-            "reward": repr(env.reward),
-            "reward_range": {
-                "right": env.reward.range(correct=True),
-                "wrong": env.reward.range(correct=False),
-            },
-            "train_problems": len(train),
-            "held_out_problems": len(held_out) if held_out else 0,
-        }
-        session = _Session(self.recipe, plan, env, train, held_out)
-        run = Run.create(self.out, self.recipe, facts)
-        return session.run(run, checkpoint=None)
+        session = _Session(self.recipe, plan, *self._environment())
+        return session.run(Run.create(self.out, self.recipe), checkpoint=None)
 
     @classmethod
     def resume(cls, run: str | Path, *, steps: int | None = None) -> TrainResult:
@@ -194,8 +181,7 @@ class GRPOLearner:
 
     def work(self, run: Run) -> TrainResult:
         """Train in this process, in a run directory that is there: what each rank does."""
-        env, train, held_out = self._environment()
-        session = _Session(self.recipe, self.plan, env, train, held_out)
+        session = _Session(self.recipe, self.plan, *self._environment())
         return session.run(run, checkpoint=run.checkpoint())
 
     def _require_plain_data(self) -> None:
@@ -249,6 +235,9 @@ class _Session:
         recipe = self.recipe
         torch = need("torch", extra="train", by="reasonenv.trainers")
         steps = recipe.steps or self._steps_of_epochs()
+        if rank() == 0:
+            run.write_facts({**run.facts, **self._facts(steps)})
+            print(f"loading {recipe.model}; {steps} steps of {self.plan.describe()}", flush=True)
         with _threads(torch, recipe.cpu_threads), _quiet_libraries():
             seed_everything(recipe.seed)
             trainer, stop = self._trainer(run, steps, checkpoint)
@@ -257,16 +246,45 @@ class _Session:
                 with stop_on_signals(stop.request):
                     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
                     self._evaluate_at_the_end(trainer, stop.stopped)
+            except ReasonEnvError:  # a halted run has a report, too: it shows why
+                progress.close()
+                self._report(run)
+                raise
             finally:
                 progress.close()
-            if trainer.accelerator.is_main_process and not stop.stopped:
+            if not stop.stopped:
                 trainer.save_model(str(run.adapter))
-            trainer.accelerator.wait_for_everyone()
-            if trainer.accelerator.is_main_process:
-                from reasonenv.trainers.report import write_report
-
-                write_report(run.path)
+            self._report(run)
         return result_of(run, trainer.state.global_step, stop.stopped)
+
+    def _facts(self, steps: int) -> dict[str, Any]:
+        reward = self.env.reward
+        return {
+            "steps": steps,
+            "batches": self.plan.describe(),
+            "env": self.env.spec.id if self.env.spec else type(self.env).__name__,
+            "reward": repr(reward),
+            "reward_range": {
+                "right": reward.range(correct=True),
+                "wrong": reward.range(correct=False),
+            },
+            "train_problems": len(self.train),
+            "held_out_problems": len(self.held_out) if self.held_out else 0,
+        }
+
+    def _report(self, run: Run) -> None:
+        """Write the report, on the main process; a run is worth more than its pictures."""
+        if rank():
+            return
+        from reasonenv.trainers.report import write_report
+
+        try:
+            write_report(run.path)
+        except (OSError, ReasonEnvError) as error:
+            warnings.warn(
+                f"the report could not be written ({error}); try `reasonenv report {run.path}`",
+                stacklevel=2,
+            )
 
     def _steps_of_epochs(self) -> int:
         assert self.recipe.epochs is not None

@@ -15,6 +15,7 @@ from reasonenv.trainers.callbacks import kind_of
 __all__ = ["ShowProgress", "describe_evaluation", "describe_step"]
 
 _LINES = 20  # lines that a run prints where there is no terminal to draw a bar on
+_SECONDS_OF_SILENCE = 10.0  # after which an evaluation says there how far it is
 
 
 def describe_step(logs: Mapping[str, Any], seconds: float) -> str:
@@ -49,7 +50,21 @@ class ShowProgress(TrainerCallback):
         self.console = console or Console(highlight=False)
         self._bar: Progress | None = None
         self._task: Any = None
-        self._began = self._last = time.perf_counter()
+        self._last = self._said = time.perf_counter()
+        self._batch = 0
+
+    def on_prediction_step(
+        self, args: Any, state: Any, control: Any, eval_dataloader: Any = None, **_: Any
+    ) -> None:
+        """Show how far an evaluation is."""
+        if not state.is_world_process_zero or eval_dataloader is None:
+            return
+        self._batch += 1
+        text = f"evaluating: batch {self._batch} of {len(eval_dataloader)}"
+        if self._bar is not None:
+            self._bar.update(self._task, description=text)
+        elif time.perf_counter() - self._said > _SECONDS_OF_SILENCE:
+            self._print(text)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Start the bar."""
@@ -79,6 +94,7 @@ class ShowProgress(TrainerCallback):
             return
         kind = kind_of(logs)
         if kind == "eval":
+            self._batch = 0
             self._print(describe_evaluation(logs, state.global_step))
         elif kind == "train":
             text = describe_step(logs, time.perf_counter() - self._last)
@@ -98,4 +114,5 @@ class ShowProgress(TrainerCallback):
             self._bar = None
 
     def _print(self, text: str) -> None:
+        self._said = time.perf_counter()
         (self._bar.console if self._bar is not None else self.console).print(text)

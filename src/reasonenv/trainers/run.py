@@ -45,13 +45,12 @@ class Run:
     path: Path
 
     @classmethod
-    def create(cls, path: str | Path, recipe: Recipe, facts: dict[str, Any]) -> Run:
+    def create(cls, path: str | Path, recipe: Recipe) -> Run:
         """Make a new run directory.
 
         Args:
             path: must not exist, or be empty.
             recipe: stored as it was resolved.
-            facts: stored in `run.json`, beside the versions.
 
         Raises:
             RunDirectoryError: there is something already, or it cannot be made.
@@ -67,7 +66,7 @@ class Run:
         except OSError as error:
             raise RunDirectoryError(f"{path}: cannot be made ({error.strerror})") from error
         run = cls(path)
-        run.write_facts({"started": datetime.now().astimezone().isoformat("T", "seconds"), **facts})
+        run.write_facts({"started": datetime.now().astimezone().isoformat("T", "seconds")})
         write_atomic(path / "recipe.yaml", recipe.to_yaml())
         write_atomic(run.metrics, "")
         return run
@@ -113,7 +112,7 @@ class Run:
 
     def write_facts(self, facts: dict[str, Any]) -> None:
         """Write `run.json` anew, with the versions in use."""
-        content = {"versions": _versions(), **facts}
+        content = {**facts, "versions": _versions()}
         write_atomic(self.path / "run.json", json.dumps(content, indent=2, default=str) + "\n")
 
     def checkpoint(self) -> Path | None:

@@ -62,6 +62,7 @@ def rollout_rows(judged: Sequence[Judged], scores: Scores, prompts: Sequence[str
             "terms": {name: _number(values[i]) for name, values in scores.terms.items()},
             "parts": {name: _number(values[i]) for name, values in scores.parts.items()},
             "advantage": None,
+            "rank": 0,
         }
         for i, (one, prompt) in enumerate(zip(judged, prompts, strict=True))
     ]
@@ -100,6 +101,7 @@ def _schema(pa: Any, row: Mapping[str, Any]) -> Any:
     types = {
         "step": pa.int64(),
         "n_tokens": pa.int64(),
+        "rank": pa.int64(),
         "truncated": pa.bool_(),
         **dict.fromkeys(("score", "seconds", "solved", "reward", "advantage"), pa.float64()),
     }

@@ -66,6 +66,7 @@ class EnvGRPOTrainer(GRPOTrainer):
         rows = self.bridge.rows
         for row, advantage in zip(rows, output["advantages"].tolist(), strict=True):
             row["advantage"] = advantage
+            row["rank"] = self.accelerator.process_index
         live = [row["solved"] is not None for row in rows]
         gathered = gather_object(rows)
         if not all(row["solved"] is not None for row in gathered):

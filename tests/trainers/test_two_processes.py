@@ -1,0 +1,174 @@
+"""Two ranks on a CPU: the same problems, whole groups, and one decision for both."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reasonenv
+from reasonenv import GRPOLearner
+from reasonenv.errors import BatchArithmeticError, LaunchError
+from reasonenv.rewards import score_groups
+from reasonenv.trainers import Run, read_metrics, read_rollouts
+from reasonenv.types import Rollout
+
+from .conftest import SMALL, small
+
+pytestmark = pytest.mark.training
+
+REWARD = "Correct() + gate(0.3 * ShortestCorrect(), when=solved) + 0.1 * KimiLength()"
+
+
+@pytest.fixture(scope="module")
+def two_ranks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two ranks with a group-relative reward and a KL term."""
+    out = tmp_path_factory.mktemp("runs") / "two"
+    fields = small(reward=REWARD, eval={"problems": 9, "every": None}, grpo={"beta": 0.01})
+    GRPOLearner(out=out, processes=2, **fields).train()
+    return out
+
+
+def trained(run: Path) -> list[dict[str, Any]]:
+    return [row for row in read_rollouts(run) if row["kind"] == "train"]
+
+
+def test_two_ranks_really_took_part(two_ranks: Path) -> None:
+    for step in range(4):
+        ranks = [row["rank"] for row in trained(two_ranks) if row["step"] == step]
+        assert sorted(ranks) == [0] * 8 + [1] * 8
+
+
+def test_each_step_asks_the_problems_that_one_process_asks(
+    two_ranks: Path, finished_run: Path
+) -> None:
+    def asked(run: Path) -> list[list[str]]:
+        return [
+            [row["problem_id"] for row in trained(run) if row["step"] == step] for step in range(4)
+        ]
+
+    assert asked(two_ranks) == asked(finished_run)
+
+
+def test_a_group_relative_term_scores_as_one_process_does(two_ranks: Path) -> None:
+    env = reasonenv.make(SMALL["env"], reward=REWARD, **SMALL["env_args"])
+    rows = trained(two_ranks)
+    judged = env.judge(
+        [
+            Rollout(
+                env.problems.find(row["problem_id"]),
+                row["completion"],
+                row["group_id"],
+                n_tokens=row["n_tokens"],
+            )
+            for row in rows
+        ]
+    )
+    again = score_groups(env.reward, judged)
+    assert again.total.tolist() == pytest.approx([row["reward"] for row in rows])
+    sizes = {row["group_id"]: 0 for row in rows}
+    for row in rows:
+        sizes[row["group_id"]] += 1
+    assert set(sizes.values()) == {4}
+
+
+def test_metrics_are_of_all_ranks_and_written_once(two_ranks: Path) -> None:
+    metrics = read_metrics(two_ranks, "train")
+    assert [row["step"] for row in metrics] == [1, 2, 3, 4]
+    for row in metrics:
+        rows = [r for r in trained(two_ranks) if r["step"] == row["step"] - 1]
+        assert row["reward"] == pytest.approx(sum(r["reward"] for r in rows) / len(rows))
+
+
+def test_an_uneven_evaluation_counts_each_problem_once(two_ranks: Path) -> None:
+    evaluations = read_metrics(two_ranks, "eval")
+    assert [row["eval_problems"] for row in evaluations] == [9, 9]
+    rows = [row for row in read_rollouts(two_ranks) if row["kind"] == "eval" and row["step"] == 0]
+    assert len({row["problem_id"] for row in rows}) == len(rows) == 9
+
+
+def test_a_batch_that_two_ranks_cannot_share_is_refused_before_they_start(tmp_path: Path) -> None:
+    with pytest.raises(BatchArithmeticError, match="multiples of 2"):
+        GRPOLearner(out=tmp_path / "run", processes=2, **small(prompts_per_step=3)).train()
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_environment_object_cannot_be_sent_to_ranks(tmp_path: Path) -> None:
+    env = reasonenv.make(SMALL["env"], **SMALL["env_args"])
+    fields = small()
+    del fields["env"], fields["env_args"]
+    with pytest.raises(LaunchError, match=r"path/to/file\.py:id"):
+        GRPOLearner(env=env, out=tmp_path / "run", processes=2, **fields).train()
+
+
+BROKEN_ENV = """
+import reasonenv
+from reasonenv import MathEnv, Problem, Status, Verdict
+
+class Away:
+    concurrency = 1
+    def __call__(self, problem, completion):
+        return Verdict(Status.SANDBOX_UNAVAILABLE, detail={"error": "no engine"})
+
+class Broken(MathEnv):
+    def load_problems(self, split, data):
+        offset = 0 if split == "train" else 1000
+        return [Problem(f"{i + offset}+1=", str(i + offset + 1)) for i in range(20)]
+    def make_judge(self):
+        return Away()
+
+reasonenv.register("acme/Broken-v0", Broken)
+"""
+
+
+def test_every_rank_halts_alike_when_checkers_fail(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "broken.py"
+    file.write_text(BROKEN_ENV)
+    fields = small(
+        env=f"{file}:acme/Broken-v0",
+        eval={"problems": 0, "every": None},
+        unscored={"limit": 0.5, "patience": 2},
+    )
+    with pytest.raises(LaunchError, match="--resume"):
+        GRPOLearner(out=tmp_path / "run", processes=2, **fields).train()
+    said = capfd.readouterr().err
+    for rank in (0, 1):
+        assert f"rank {rank}: step 1: for 2 generations in a row" in said
+
+
+def test_a_signal_to_the_launcher_leaves_a_checkpoint_of_all_ranks(tmp_path: Path) -> None:
+    out, recipe = tmp_path / "run", tmp_path / "small.yaml"
+    fields = small(steps=2000, checkpoint={"every": None}, eval={"problems": 0, "every": None})
+    recipe.write_text(reasonenv.Recipe.make(fields).to_yaml())
+    command = [sys.executable, "-m", "reasonenv", "train", str(recipe), "--out", str(out)]
+    process = subprocess.Popen(
+        [*command, "--processes", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+    deadline = time.monotonic() + 180
+    while not (out / "rollouts.parquet" / "train-000002.parquet").exists():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline, "the run did not start"
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, output
+    assert "stopped at step" in output
+    checkpoint = Run.open(out).checkpoint()
+    assert checkpoint is not None
+    step = int(checkpoint.name.rpartition("-")[2])
+    result = GRPOLearner.resume(out, steps=step + 1)
+    assert result.step == step + 1
+    assert not result.stopped
+    assert [row["step"] for row in read_metrics(out, "train")] == list(range(1, step + 2))
