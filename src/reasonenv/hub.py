@@ -14,14 +14,14 @@ def why_unreachable() -> str:
 
     In a thread, as no time-out of an HTTP client covers a name look-up that hangs.
     """
-    from huggingface_hub import constants, utils
+    from huggingface_hub import constants, get_session
 
     endpoint = constants.ENDPOINT
     outcome = [f"{endpoint} did not answer within {PROBE_SECONDS:g} s"]
 
     def probe() -> None:
         try:
-            utils.get_session().head(endpoint, timeout=PROBE_SECONDS)
+            get_session().head(endpoint, timeout=PROBE_SECONDS)
             outcome[0] = ""  # any answer will do, also an error: `datasets` will explain it
         except Exception as error:  # whatever HTTP client this version of the hub has
             text = str(error).strip() or type(error).__name__

@@ -347,7 +347,7 @@ def test_a_failed_checker_raises_and_the_episode_stays_as_it_was(max_turns):
     env.reset(seed=0)
     before = env.render()
     with pytest.raises(
-        CheckerFailedError, match="checker failed.*OSError: boom.*on_unscored='nan'"
+        CheckerFailedError, match=r"checker failed.*OSError: boom.*on_unscored='nan'"
     ):
         env.step("boom")
     assert env.render() == before

@@ -116,6 +116,8 @@ def _copy(
             # ASCII only: a lone surrogate in an answer must not stop the file or a terminal.
             target.write(json.dumps(row, ensure_ascii=True, allow_nan=False) + "\n")
             target.flush()
+        except BrokenPipeError:
+            raise  # the reader of a pipe has seen enough: not a disk that is full
         except OSError as error:
             raise _cannot_write(name, error) from error
         report = report.plus(row)

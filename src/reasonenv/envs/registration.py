@@ -172,7 +172,7 @@ def make(env: str, **kwargs: Any) -> ReasoningEnv:
     id = resolve(env)
     if kwargs.get("data", ...) is None:  # not given: what it was registered with counts
         del kwargs["data"]
-    point = gymnasium.spec(id).entry_point
+    point: Any = gymnasium.spec(id).entry_point
     try:
         if isinstance(point, str):
             point = gymnasium.envs.registration.load_env_creator(point)

@@ -49,14 +49,22 @@ class StopAtBoundary(TrainerCallback):
         self.request, self.cycle = request, cycle
         self.stopped = False
 
+    def wanted(self, device: torch.device) -> bool:
+        """Return whether any rank was asked to stop: the same answer on every rank."""
+        asked = bool(self.request)
+        if torch.distributed.is_initialized():
+            flag = torch.tensor(float(asked), device=device)
+            torch.distributed.all_reduce(flag, op=torch.distributed.ReduceOp.MAX)
+            asked = bool(flag.item())
+        return asked
+
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Ask for a checkpoint and the end, where any rank was asked to stop."""
-        wanted = bool(self.request)
-        if torch.distributed.is_initialized():
-            flag = torch.tensor(float(wanted), device=args.device)
-            torch.distributed.all_reduce(flag, op=torch.distributed.ReduceOp.MAX)
-            wanted = bool(flag.item())
-        if wanted and state.global_step % self.cycle == 0 and state.global_step < state.max_steps:
+        if (
+            self.wanted(args.device)
+            and state.global_step % self.cycle == 0
+            and state.global_step < state.max_steps
+        ):
             control.should_save = control.should_training_stop = self.stopped = True
 
 

@@ -329,6 +329,7 @@ class _Session:
             bridge=bridge,
             guard=guard,
             rollouts=run.rollouts,
+            stop=stop,
             model=load_model(recipe.model, recipe.dtype),
             args=config,
             train_dataset=_slots(slots),

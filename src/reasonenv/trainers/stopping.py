@@ -32,7 +32,7 @@ class StopRequest:
 
 @contextmanager
 def stop_on_signals(request: StopRequest) -> Iterator[None]:
-    """Turn the first SIGINT or SIGTERM into a request; a second SIGINT interrupts at once.
+    """Turn the first SIGINT or SIGTERM into a request; a second one interrupts at once.
 
     Only the main thread of a process can have signal handlers; elsewhere this does nothing.
     """
@@ -41,7 +41,7 @@ def stop_on_signals(request: StopRequest) -> Iterator[None]:
         return
 
     def ask(number: int, frame: FrameType | None) -> None:
-        if request.by is not None and number == signal.SIGINT:
+        if request.by is not None:
             raise KeyboardInterrupt
         request.by = signal.Signals(number).name
 

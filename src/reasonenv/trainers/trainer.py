@@ -21,6 +21,7 @@ from trl import GRPOTrainer
 
 from reasonenv.evaluation.intervals import accuracy_interval
 from reasonenv.trainers.bridge import Bridge
+from reasonenv.trainers.callbacks import StopAtBoundary
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.signals import batch_signals
 from reasonenv.trainers.storage import Row, write_rollouts
@@ -38,15 +39,24 @@ class EnvGRPOTrainer(GRPOTrainer):
         bridge: judges and scores.
         guard: halts the run when too many rollouts cannot be judged.
         rollouts: the folder that takes one part file per generation.
+        stop: whether the run was asked to stop; an evaluation is then cut short and not recorded.
         kwargs: as for `trl.GRPOTrainer`, without reward functions.
     """
 
     _tag_names: ClassVar[list[str]] = ["trl", "grpo", "reasonenv"]
 
     def __init__(
-        self, *, bridge: Bridge, guard: UnscoredGuard, rollouts: Path, **kwargs: Any
+        self,
+        *,
+        bridge: Bridge,
+        guard: UnscoredGuard,
+        rollouts: Path,
+        stop: StopAtBoundary | None = None,
+        **kwargs: Any,
     ) -> None:
         self.bridge, self.guard, self.rollouts = bridge, guard, rollouts
+        self._stop = stop
+        self._evaluation_cut = False
         self._evaluated: list[Row] = []
         self._generate_seconds = 0.0
         super().__init__(reward_funcs=[bridge.total], **kwargs)
@@ -136,9 +146,25 @@ class EnvGRPOTrainer(GRPOTrainer):
         if self.accelerator.is_main_process:
             write_rollouts(self.rollouts, "eval", self.state.global_step, rows)
 
+    def evaluation_loop(self, *args: Any, **kwargs: Any) -> Any:
+        """Evaluate; what was left of an evaluation that failed or was cut is forgotten."""
+        self._evaluated, self._evaluation_cut = [], False
+        return super().evaluation_loop(*args, **kwargs)
+
+    def prediction_step(self, *args: Any, **kwargs: Any) -> Any:
+        """Evaluate a batch, or none of those that are left once a stop was asked for."""
+        if self._stop is not None and self._stop.wanted(self.args.device):
+            self._evaluation_cut = True
+        if self._evaluation_cut:
+            return None, None, None
+        return super().prediction_step(*args, **kwargs)
+
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Log, with the bridge's signals in and TRL's doubles of them out."""
         mode = "train" if self.model.training else "eval"
+        if mode == "eval" and self._evaluation_cut:
+            self._metrics["eval"].clear()
+            return
         if mode == "eval" and self._evaluated:
             self._record_evaluation()
         metrics = self._metrics[mode]
