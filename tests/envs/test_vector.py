@@ -10,7 +10,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import reasonenv
-from reasonenv import ReasoningEnv, ReasoningVectorEnv
+from reasonenv import ReasoningEnv, ReasoningVectorEnv, Rollout
 from reasonenv.errors import CheckerFailedError, DataError, GroupRequiredError
 
 RIGHT = [f"<answer>{2 * i}</answer>" for i in range(1, 31)]
@@ -164,7 +164,7 @@ def test_at_least_one_member_is_needed():
 def test_all_answers_are_judged_at_once():
     env = vector_of(8, judge=Meeting(8))
     env.reset(seed=0)
-    *_, info = env.step(["x"] * 8)
+    *_, info = env.step([f"x{i}" for i in range(8)])
     # One call after the other would never meet: each would fail after its time limit.
     assert [v.status for v in info["verdict"]] == ["correct"] * 8
 
@@ -174,9 +174,19 @@ def test_a_judge_says_how_many_of_its_calls_may_run_at_once(limit):
     judge = Counting(limit)
     env = vector_of(8, judge=judge)
     env.reset(seed=0)
-    env.step(["x"] * 8)
+    env.step([f"x{i}" for i in range(8)])
     assert judge.most <= limit
     assert limit == 1 or judge.most > 1
+
+
+def test_the_same_answer_to_the_same_problem_is_judged_once():
+    judge = Counting(1)
+    env = vector_of(1, judge=judge).envs[0]
+    same, other = env.problems[0], env.problems[1]
+    rollouts = [Rollout(same, "x"), Rollout(same, "x"), Rollout(same, "y"), Rollout(other, "x")]
+    judged = env.judge(rollouts)
+    assert judge.calls == 3
+    assert [one.rollout for one in judged] == rollouts
 
 
 def test_a_failed_checker_leaves_every_member_as_it_was():

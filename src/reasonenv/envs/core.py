@@ -20,7 +20,7 @@ from reasonenv.errors import (
 )
 from reasonenv.problems.base import Problems, as_problems
 from reasonenv.rewards import Reward, RewardContext, Scores, from_config, score_groups
-from reasonenv.types import Judged, Message, Problem, Prompt, Rollout, Status
+from reasonenv.types import Judged, Message, Problem, Prompt, Rollout, Status, Verdict
 
 __all__ = ["ReasoningEnv"]
 
@@ -310,16 +310,23 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
     # Batched calls, for trainers and evaluation
 
     def judge(self, rollouts: Sequence[Rollout]) -> list[Judged]:
-        """Judge completions, concurrently where the judge waits for something; never raises."""
-        threads = min(getattr(self.judge_one, "concurrency", _JUDGING_THREADS), len(rollouts))
+        """Judge completions, concurrently where the judge waits for something; never raises.
 
-        def one(rollout: Rollout) -> Judged:
-            return Judged(rollout, judge_safely(self.judge_one, rollout.problem, rollout.text))
+        The same completion of the same problem is judged once, as a judge's verdict depends on
+        nothing else: a policy that has settled repeats itself within its groups.
+        """
+        cases = {(rollout.problem, rollout.text): rollout for rollout in rollouts}
+        threads = min(getattr(self.judge_one, "concurrency", _JUDGING_THREADS), len(cases))
+
+        def verdict(case: tuple[Problem, str]) -> Verdict:
+            return judge_safely(self.judge_one, *case)
 
         if threads <= 1:
-            return [one(rollout) for rollout in rollouts]
-        with ThreadPoolExecutor(threads, thread_name_prefix="judge") as pool:
-            return list(pool.map(one, rollouts))
+            verdicts = {case: verdict(case) for case in cases}
+        else:
+            with ThreadPoolExecutor(threads, thread_name_prefix="judge") as pool:
+                verdicts = dict(zip(cases, pool.map(verdict, cases), strict=True))
+        return [Judged(one, verdicts[one.problem, one.text]) for one in rollouts]
 
     def score(self, judged: Sequence[Judged], context: RewardContext | None = None) -> Scores:
         """Score judged rollouts of complete groups (told apart by `group_id`); judges nothing."""

@@ -16,6 +16,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,17 +128,19 @@ def register(
     _INFO[id] = EnvInfo(id, description, kind or "custom", source, licence)
 
 
+def _make_vector(entry_point: Callable[..., Any], **kwargs: Any) -> Any:
+    """Make N of the environments that `entry_point` makes; picklable, as specs travel."""
+    from reasonenv.envs.vector import ReasoningVectorEnv
+
+    return ReasoningVectorEnv(entry_point, **kwargs)
+
+
 def _vector_entry_point(entry_point: str | Callable[..., Any]) -> str | Callable[..., Any]:
     """Return what makes N of these: a string for a string, so that the spec stays JSON-able."""
     if isinstance(entry_point, str):
         return f"reasonenv.envs.vector:{entry_point.replace(':', '.')}"
 
-    def make_vector(**kwargs: Any) -> Any:
-        from reasonenv.envs.vector import ReasoningVectorEnv
-
-        return ReasoningVectorEnv(entry_point, **kwargs)
-
-    return make_vector
+    return partial(_make_vector, entry_point)
 
 
 def _check_id(id: Any) -> None:

@@ -63,11 +63,10 @@ class BatchPlan:
         """Return the arithmetic in one line of words."""
         cycle = self.steps_per_cycle
         return (
-            f"{self.prompts_per_generation} prompts x {self.group_size} completions = "
-            f"{self.completions_per_generation} a generation, on {self.processes} "
-            f"process{'es' * (self.processes > 1)}: {self.per_device} a forward pass, "
-            f"{self.accumulation} accumulated, {cycle} optimizer step{'s' * (cycle > 1)} "
-            "a generation"
+            f"{_count(self.prompts_per_generation, 'prompt')} x {self.group_size} completions = "
+            f"{self.completions_per_generation} a generation, on "
+            f"{_count(self.processes, 'process', 'es')}: {self.per_device} a forward pass, "
+            f"{self.accumulation} accumulated, {_count(cycle, 'optimizer step')} a generation"
         )
 
 
@@ -196,6 +195,10 @@ def _from_prompts(
             "gradient_accumulation_steps out)"
         )
     return per_device, rows // per_device
+
+
+def _count(number: int, noun: str, plural: str = "s") -> str:
+    return f"{number} {noun}{plural * (number != 1)}"
 
 
 def _divisors(n: int) -> list[int]:

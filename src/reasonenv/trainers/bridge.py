@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,14 @@ from reasonenv.trainers.storage import Row, rollout_rows
 from reasonenv.types import Problem, Rollout, canonical_json
 
 __all__ = ["Bridge"]
+
+
+class _Asked(NamedTuple):
+    """What a slot of the current generation asks; made once for the whole group."""
+
+    problem: Problem
+    prompt: str | list[dict[str, str]]
+    text: str
 
 
 @dataclass
@@ -55,20 +63,26 @@ class Bridge:
     seconds: float = 0.0
     """What judging and scoring the last call took."""
 
-    def problem(self, slot: int) -> Problem:
-        """Return the problem behind a slot of the current mode."""
-        draws = self.train if self.mode == "train" else self.held_out
-        assert draws is not None
-        return draws[slot]
+    _asked: dict[int, _Asked] = field(default_factory=dict)
 
     def resolve(self, slots: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return TRL's rows for the loader's slots: prompt, problem id and slot; never a gold."""
-        rows = []
-        for one in slots:
-            problem = self.problem(one["slot"])
-            row = {"prompt": self.prompt(problem), "problem_id": problem.id, "slot": one["slot"]}
-            rows.append(row)
-        return rows
+        draws = self.train if self.mode == "train" else self.held_out
+        assert draws is not None
+        self._asked = {slot: self._ask(draws[slot]) for slot in {one["slot"] for one in slots}}
+        return [
+            {
+                "prompt": self._asked[one["slot"]].prompt,
+                "problem_id": self._asked[one["slot"]].problem.id,
+                "slot": one["slot"],
+            }
+            for one in slots
+        ]
+
+    def _ask(self, problem: Problem) -> _Asked:
+        prompt = self.prompt(problem)
+        text = prompt if isinstance(prompt, str) else canonical_json(prompt)
+        return _Asked(problem, prompt, text)
 
     def total(
         self,
@@ -91,29 +105,26 @@ class Bridge:
         started = time.perf_counter()
         step = int(trainer_state.global_step)
         size = self.group_size if self.mode == "train" else self.eval_samples
-        rollouts = [
-            # The position keeps two draws of one slot apart, which uneven ranks may repeat.
-            self._rollout(ids, one, f"{self.mode}-{step}-{one}-{i // size}", step)
-            for i, (ids, one) in enumerate(zip(completion_ids, slot, strict=True))
-        ]
+        decoded = {tuple(ids): self._decode(ids) for ids in completion_ids}
+        rollouts = []
+        for i, (ids, one) in enumerate(zip(completion_ids, slot, strict=True)):
+            text, truncated = decoded[tuple(ids)]
+            rollout = Rollout(
+                problem=self._asked[one].problem,
+                completion=text,
+                # The position keeps two draws of one slot apart, which uneven ranks may repeat.
+                group_id=f"{self.mode}-{step}-{one}-{i // size}",
+                prefill=self.prompt.prefill,
+                n_tokens=len(ids),
+                truncated=truncated,
+                step=step,
+            )
+            rollouts.append(rollout)
         context = RewardContext(step=step, total_steps=self.total_steps)
         judged, scores = self.env.judge_and_score(rollouts, context)
-        self.rows = rollout_rows(judged, scores, [self._prompt_text(r.problem) for r in rollouts])
+        self.rows = rollout_rows(judged, scores, [self._asked[one].text for one in slot])
         self.seconds = time.perf_counter() - started
         return [None if np.isnan(value) else float(value) for value in scores.total]
 
-    def _rollout(self, ids: Sequence[int], slot: int, group_id: str, step: int) -> Rollout:
-        text, truncated = decode(self.tokenizer, ids, self.end_ids, self.tokenizer.pad_token_id)
-        return Rollout(
-            problem=self.problem(slot),
-            completion=text,
-            group_id=group_id,
-            prefill=self.prompt.prefill,
-            n_tokens=len(ids),
-            truncated=truncated,
-            step=step,
-        )
-
-    def _prompt_text(self, problem: Problem) -> str:
-        prompt = self.prompt(problem)
-        return prompt if isinstance(prompt, str) else canonical_json(prompt)
+    def _decode(self, ids: Sequence[int]) -> tuple[str, bool]:
+        return decode(self.tokenizer, ids, self.end_ids, self.tokenizer.pad_token_id)

@@ -47,7 +47,7 @@ class ShowProgress(TrainerCallback):
     """Draws a bar on a terminal, prints some twenty lines elsewhere; on the main process."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(highlight=False)
+        self.console = console or Console(highlight=False, soft_wrap=True)
         self._bar: Progress | None = None
         self._task: Any = None
         self._last = self._said = time.perf_counter()

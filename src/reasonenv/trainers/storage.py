@@ -28,6 +28,7 @@ __all__ = [
     "write_rollouts",
 ]
 
+_TEXTS = {"prompt", "prefill", "completion", "answer", "detail"}
 _PART = re.compile(r"(train|eval)-(\d+)\.parquet\Z")
 
 
@@ -42,6 +43,9 @@ def rollout_rows(judged: Sequence[Judged], scores: Scores, prompts: Sequence[str
         scores: theirs, shape (N,).
         prompts: the N prompts as text.
     """
+    # Equal completions share one verdict: its detail is written once.
+    details = {id(one.verdict): one.verdict.detail for one in judged}
+    written = {key: canonical_json(detail) for key, detail in details.items()}
     return [
         {
             "step": one.rollout.step,
@@ -55,7 +59,7 @@ def rollout_rows(judged: Sequence[Judged], scores: Scores, prompts: Sequence[str
             "status": str(one.verdict.status),
             "score": one.verdict.score,
             "answer": one.verdict.answer,
-            "detail": canonical_json(one.verdict.detail),
+            "detail": written[id(one.verdict)],
             "seconds": one.verdict.cost.seconds,
             "solved": _number(scores.solved[i]),
             "reward": _number(scores.total[i]),
@@ -79,7 +83,7 @@ def write_rollouts(folder: Path, kind: str, step: int, rows: Sequence[Mapping[st
         folder: the run's `rollouts.parquet`.
         kind: "train" or "eval".
         step: the global step at which they were sampled.
-        rows: from `rollout_rows`.
+        rows: from `rollout_rows`, at least one.
 
     Raises:
         StorageError: the part cannot be written; the others are untouched.
@@ -87,8 +91,14 @@ def write_rollouts(folder: Path, kind: str, step: int, rows: Sequence[Mapping[st
     pa = need("pyarrow", extra="data", by="reasonenv.trainers")
     pq = need("pyarrow.parquet", extra="data", by="reasonenv.trainers")
     folder.mkdir(parents=True, exist_ok=True)
-    clean = [{"kind": kind, **{k: _storable(v) for k, v in row.items()}} for row in rows]
-    table = pa.Table.from_pylist(clean, schema=_schema(pa, clean[0]) if clean else None)
+    columns: dict[str, list[Any]] = {"kind": [kind] * len(rows)}
+    columns |= {name: [row[name] for row in rows] for name in rows[0]}
+    for name in _TEXTS & columns.keys():  # no file format holds a lone surrogate
+        columns[name] = [
+            text if text is None or text.isascii() else text.encode("utf-8", "replace").decode()
+            for text in columns[name]
+        ]
+    table = pa.table(columns, schema=_schema(pa, {"kind": kind, **rows[0]}))
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
     path = folder / f"{kind}-{step:06d}.parquet"
@@ -112,13 +122,6 @@ def _schema(pa: Any, row: Mapping[str, Any]) -> Any:
         return types.get(name, pa.string())
 
     return pa.schema([(name, of(name)) for name in row])
-
-
-def _storable(value: Any) -> Any:
-    """Return text without lone surrogates, which no file format holds; the rest as it is."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    return value
 
 
 def read_rollouts(run: str | Path) -> Iterator[Row]:

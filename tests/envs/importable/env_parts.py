@@ -98,11 +98,12 @@ class Counting:
     def __init__(self, concurrency):
         self.concurrency = concurrency
         self.lock = threading.Lock()
-        self.now = self.most = 0
+        self.now = self.most = self.calls = 0
 
     def __call__(self, problem, completion):
         with self.lock:
             self.now += 1
+            self.calls += 1
             self.most = max(self.most, self.now)
         time.sleep(0.01)
         with self.lock:
