@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reasonenv import GRPOLearner, Recipe
-from reasonenv.errors import ModelError, RecipeError, RewardError
+from reasonenv.errors import ModelError, RecipeError, RewardError, UnknownEnvError
 from reasonenv.trainers.recipe import recipe_names
 from reasonenv.trainers.trl_config import OWNED, check_sections
 
@@ -128,3 +128,32 @@ def test_a_dry_run_describes_recipe_and_batches_without_a_model(tmp_path: Path) 
     assert "num_generations: 16" in text
     assert "16 prompts x 16 completions = 256 a generation" in text
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "fragments"),
+    [
+        ({"grpo": {"learning_rate": "abc"}}, ["grpo.learning_rate='abc'", "valid number"]),
+        ({"grpo": {"num_generations": [4]}}, ["grpo.num_generations=[4]", "integer"]),
+        ({"grpo": {"loss_type": "dapoo"}}, ["grpo.loss_type='dapoo'", "did you mean `dapo`"]),
+        ({"lora": {"r": "many"}}, ["lora.r='many'", "integer"]),
+        ({"env_args": {"layuot": {}}}, ["layuot", "did you mean `layout`"]),
+        ({"env_args": {"max_turns": 0}}, ["env_args", "max_turns=0"]),
+        ({"lora": {"target_modules": "nowhere"}}, ["does not fit tiny", "nowhere"]),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_and_nothing_is_left_behind(
+    fields: dict[str, object], fragments: list[str], tmp_path: Path
+) -> None:
+    from reasonenv.errors import ReasonEnvError
+
+    with pytest.raises(ReasonEnvError) as caught:
+        GRPOLearner(out=tmp_path / "run", **fields).train()
+    for fragment in fragments:
+        assert fragment in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_dry_run_finds_an_unknown_environment() -> None:
+    with pytest.raises(UnknownEnvError, match="did you mean"):
+        GRPOLearner(env="reasonenv/Arithmetik-v0").describe()

@@ -144,6 +144,28 @@ def test_every_rank_halts_alike_when_checkers_fail(
         assert f"rank {rank}: step 1: for 2 generations in a row" in said
 
 
+def test_ranks_agree_on_members_that_could_not_be_judged(tmp_path: Path) -> None:
+    file = tmp_path / "broken.py"
+    judge = 'Verdict(Status.SANDBOX_UNAVAILABLE, detail={"error": "no engine"})'
+    odd = f"{judge} if sum(map(ord, completion)) % 4 == 0 else Verdict(Status.INCORRECT)"
+    file.write_text(BROKEN_ENV.replace(judge, odd))
+    fields = small(
+        env=f"{file}:acme/Broken-v0",
+        reward="Correct() + 0.1 * TagCount('answer')",
+        eval={"problems": 0, "every": None},
+        unscored={"limit": 1.0},
+        grpo={"beta": 0.1},
+    )
+    out = tmp_path / "run"
+    assert GRPOLearner(out=out, processes=2, **fields).train().step == 4
+    for row in read_metrics(out, "train"):
+        rows = [one for one in trained(out) if one["step"] == row["step"] - 1]
+        assert row["unscored"] == pytest.approx(
+            sum(one["solved"] is None for one in rows) / len(rows)
+        )
+    assert any(row["unscored"] > 0 for row in read_metrics(out, "train"))
+
+
 def test_a_signal_to_the_launcher_leaves_a_checkpoint_of_all_ranks(tmp_path: Path) -> None:
     out, recipe = tmp_path / "run", tmp_path / "small.yaml"
     fields = small(steps=2000, checkpoint={"every": None}, eval={"problems": 0, "every": None})

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import random
+import re
+import shutil
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from reasonenv.envs.core import ReasoningEnv
-from reasonenv.envs.registration import make
-from reasonenv.errors import LaunchError, ReasonEnvError
+from reasonenv.envs.registration import make, resolve
+from reasonenv.errors import LaunchError, ReasonEnvError, RecipeError, did_you_mean
 from reasonenv.extras import need
 from reasonenv.problems import (
     ProblemList,
@@ -132,6 +135,8 @@ class GRPOLearner:
             RecipeError: something in the recipe is not valid.
         """
         check_sections(self.recipe)
+        if self._env is None:
+            resolve(self.recipe.env)
         return f"{self.recipe.to_yaml()}\n# batches: {self.plan.describe()}\n"
 
     def train(self) -> TrainResult:
@@ -148,11 +153,12 @@ class GRPOLearner:
         if self.processes > 1 and world_size() == 1:
             self._require_plain_data()
             self._environment()  # what cannot be made is said here, once, not by every rank
-            run = Run.create(self.out, self.recipe)
-            launch(run.path, self.processes)
-            return result_of(run)
+            with _new_run(self.out, self.recipe) as run:
+                launch(run.path, self.processes)
+                return result_of(run)
         session = _Session(self.recipe, plan, *self._environment())
-        return session.run(Run.create(self.out, self.recipe), checkpoint=None)
+        with _new_run(self.out, self.recipe) as run:
+            return session.run(run, checkpoint=None)
 
     @classmethod
     def resume(cls, run: str | Path, *, steps: int | None = None) -> TrainResult:
@@ -191,10 +197,23 @@ class GRPOLearner:
                 "module:id or path/to/file.py:id instead of an object, or processes=1"
             )
 
+    def _make(self, **given: Any) -> ReasoningEnv:
+        """Make the recipe's environment; arguments that it refuses are the recipe's fault."""
+        try:
+            return make(self.recipe.env, **given, **self.recipe.env_args)
+        except (TypeError, ValueError) as error:
+            text = str(error).partition(" was raised from the environment creator")[0]
+            unknown = re.search(r"unexpected keyword argument '(\w+)'", text)
+            known = set(inspect.signature(ReasoningEnv).parameters) | {"seed", "size", "options"}
+            nearest = f"; {did_you_mean(unknown[1], known)}" if unknown else ""
+            raise RecipeError(
+                f"env_args: {self.recipe.env} refuses them: {text}{nearest}"
+            ) from error
+
     def _environment(self) -> tuple[ReasoningEnv, Problems, ProblemList | None]:
         """Return the environment, the problems to train on, and those to evaluate on."""
         recipe = self.recipe
-        env = self._env or make(recipe.env, split="train", data=recipe.data, **recipe.env_args)
+        env = self._env or self._make(split="train", data=recipe.data)
         if recipe.reward is not None:
             env.reward = self._reward or from_config(recipe.reward)
         env.system = recipe.prompt.system or env.system
@@ -208,7 +227,7 @@ class GRPOLearner:
             share = max(1, len(train) // _HOLD_OUT_SHARE)
             train, held_out = hold_out(train, min(wanted, share))
             return env, train, held_out
-        other = make(recipe.env, split=recipe.eval.split, data=recipe.eval.data, **recipe.env_args)
+        other = self._make(split=recipe.eval.split, data=recipe.eval.data)
         shared = overlap(other.problems, train)
         if shared:
             warnings.warn(
@@ -240,7 +259,10 @@ class _Session:
             print(f"loading {recipe.model}; {steps} steps of {self.plan.describe()}", flush=True)
         with _threads(torch, recipe.cpu_threads), _quiet_libraries():
             seed_everything(recipe.seed)
-            trainer, stop = self._trainer(run, steps, checkpoint)
+            try:
+                trainer, stop = self._trainer(run, steps, checkpoint)
+            except ValueError as error:  # PEFT's and TRL's own checks, against the loaded model
+                raise RecipeError(f"the recipe does not fit {recipe.model}: {error}") from error
             progress = next(c for c in trainer.callback_handler.callbacks if hasattr(c, "close"))
             try:
                 with stop_on_signals(stop.request):
@@ -347,6 +369,18 @@ class _Session:
         step, every = trainer.state.global_step, self.recipe.eval.every
         if self.held_out is not None and not stopped and (every is None or step % every):
             trainer.evaluate()
+
+
+@contextlib.contextmanager
+def _new_run(path: Path, recipe: Recipe) -> Iterator[Run]:
+    """Make a run directory; what fails before anything was sampled leaves none behind."""
+    run = Run.create(path, recipe)
+    try:
+        yield run
+    except BaseException:
+        if not run.rollouts.exists():
+            shutil.rmtree(run.path, ignore_errors=True)
+        raise
 
 
 def result_of(run: Run, step: int | None = None, stopped: bool | None = None) -> TrainResult:

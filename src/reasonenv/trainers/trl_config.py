@@ -9,7 +9,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
 from reasonenv.errors import RecipeError, did_you_mean
 from reasonenv.extras import need
@@ -68,12 +71,19 @@ OWNED: dict[str, str] = {
 """Keys of `trl.GRPOConfig` that the learner sets, each with what to do instead."""
 
 
+_CHOICES: dict[str, tuple[str, ...]] = {
+    # TRL looks at these at the first step only, after a model was loaded.
+    "loss_type": ("grpo", "dapo", "dr_grpo", "bnpo", "cispo", "sapo", "luspo", "vespo"),
+    "importance_sampling_level": ("token", "sequence"),
+}
+
+
 def check_sections(recipe: Recipe) -> None:
-    """Check the keys of `grpo:` and `lora:`.
+    """Check keys and values of `grpo:` and `lora:`.
 
     Raises:
-        RecipeError: a key that TRL or PEFT does not know (the nearest is named), or one that the
-            learner owns (the reason is given).
+        RecipeError: a key that TRL or PEFT does not know (the nearest is named), one that the
+            learner owns (the reason is given), or a value of another type than theirs.
         MissingExtraError: TRL or PEFT is not installed.
     """
     config = need("trl", extra="train", by="reasonenv.trainers").GRPOConfig
@@ -84,6 +94,10 @@ def check_sections(recipe: Recipe) -> None:
         if key not in known:
             nearest = did_you_mean(key, known - set(OWNED))
             raise RecipeError(f"grpo.{key}: trl.GRPOConfig has no such key; {nearest}")
+        if key in _CHOICES and recipe.grpo[key] not in _CHOICES[key]:
+            nearest = did_you_mean(str(recipe.grpo[key]), _CHOICES[key])
+            raise RecipeError(f"grpo.{key}={recipe.grpo[key]!r} is not valid; {nearest}")
+    _check_types("grpo", recipe.grpo, config)
     if recipe.lora is not None:
         config = need("peft", extra="train", by="reasonenv.trainers").LoraConfig
         known = {field.name for field in dataclasses.fields(config) if field.init}
@@ -92,6 +106,22 @@ def check_sections(recipe: Recipe) -> None:
                 raise RecipeError(
                     f"lora.{key}: peft.LoraConfig has no such key; {did_you_mean(key, known)}"
                 )
+        _check_types("lora", recipe.lora, config)
+
+
+def _check_types(section: str, values: Mapping[str, Any], config: type) -> None:
+    """Check values against the annotations of a config class; what has no usable one passes."""
+    hints = get_type_hints(config)
+    for key, value in values.items():
+        try:
+            adapter = TypeAdapter(hints[key], config=ConfigDict(arbitrary_types_allowed=True))
+        except (KeyError, PydanticUserError, PydanticSchemaGenerationError):
+            continue
+        try:
+            adapter.validate_python(value)
+        except ValidationError as error:
+            wanted = "; ".join(dict.fromkeys(finding["msg"] for finding in error.errors()))
+            raise RecipeError(f"{section}.{key}={value!r}: {wanted}") from error
 
 
 def batch_plan(recipe: Recipe, processes: int) -> BatchPlan:
