@@ -148,9 +148,9 @@ def test_ranks_agree_on_members_that_could_not_be_judged(tmp_path: Path) -> None
     file = tmp_path / "broken.py"
     judge = 'Verdict(Status.SANDBOX_UNAVAILABLE, detail={"error": "no engine"})'
     odd = f"{judge} if sum(map(ord, completion)) % 4 == 0 else Verdict(Status.INCORRECT)"
-    file.write_text(BROKEN_ENV.replace(judge, odd))
+    file.write_text(BROKEN_ENV.replace(judge, odd).replace("Broken-v0", "Flaky-v0"))
     fields = small(
-        env=f"{file}:acme/Broken-v0",
+        env=f"{file}:acme/Flaky-v0",
         reward="Correct() + 0.1 * TagCount('answer')",
         eval={"problems": 0, "every": None},
         unscored={"limit": 1.0},

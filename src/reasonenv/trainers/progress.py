@@ -100,8 +100,11 @@ class ShowProgress(TrainerCallback):
             text = describe_step(logs, time.perf_counter() - self._last)
             if self._bar is not None:
                 self._bar.update(self._task, completed=state.global_step, description=text)
-            elif state.global_step % max(1, state.max_steps // _LINES) in (0, 1):
+            elif self._is_due(state.global_step, state.max_steps):
                 self._print(f"step {state.global_step}/{state.max_steps}  {text}")
+
+    def _is_due(self, step: int, steps: int) -> bool:
+        return step == 1 or step % max(1, steps // _LINES) == 0
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """End the bar."""
