@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from reasonenv.trainers.summary import summary
+from reasonenv.trainers.report import summary
 
 
 def main() -> int:

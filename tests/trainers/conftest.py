@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from reasonenv import GRPOLearner
+import reasonenv
+from reasonenv import GRPOLearner, Rollout
 
 SMALL: dict[str, Any] = {
     "env": "reasonenv/Arithmetic-v0",
@@ -32,6 +33,22 @@ def small(**fields: Any) -> dict[str, Any]:
         both = isinstance(value, dict) and isinstance(merged.get(key), dict)
         merged[key] = {**merged[key], **value} if both else value
     return merged
+
+
+def score_again(rows: list[dict[str, Any]], reward: str) -> list[float]:
+    """Judge and score stored rollouts anew, in this process alone; return their totals."""
+    env = reasonenv.make(SMALL["env"], reward=reward, **SMALL["env_args"])
+    rollouts = [
+        Rollout(
+            env.problems.find(row["problem_id"]),
+            row["completion"],
+            row["group_id"],
+            n_tokens=row["n_tokens"],
+        )
+        for row in rows
+    ]
+    _, scores = env.judge_and_score(rollouts)
+    return [float(total) for total in scores.total]
 
 
 @pytest.fixture(scope="session")

@@ -15,9 +15,14 @@ pytest.importorskip("pyarrow")
 image = pytest.importorskip("matplotlib.image")
 
 from reasonenv.errors import DataError, RunDirectoryError  # noqa: E402
-from reasonenv.trainers import markdown, plots, report  # noqa: E402
 from reasonenv.trainers.recipe import Recipe  # noqa: E402
-from reasonenv.trainers.report import summary, write_report  # noqa: E402
+from reasonenv.trainers.report import (  # noqa: E402
+    markdown,
+    page,
+    plots,
+    summary,
+    write_report,
+)
 from reasonenv.trainers.run import Run  # noqa: E402
 from reasonenv.trainers.storage import log_metrics, write_rollouts  # noqa: E402
 
@@ -108,7 +113,7 @@ def trained_run(path: Path, steps: int = 40) -> Run:
 @pytest.fixture
 def words_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the pictures out of tests that are about words: drawing them takes seconds."""
-    monkeypatch.setattr(report, "draw", lambda curves: {"overview.png": (b"", bool(curves.train))})
+    monkeypatch.setattr(page, "draw", lambda curves: {"overview.png": (b"", bool(curves.train))})
 
 
 @pytest.fixture

@@ -22,11 +22,9 @@ from reasonenv.errors import (
     StorageError,
     TooManyUnscoredError,
 )
-from reasonenv.rewards import score_groups
 from reasonenv.trainers import Run, read_metrics, read_rollouts
-from reasonenv.types import Judged, Rollout
 
-from .conftest import SMALL, small
+from .conftest import SMALL, score_again, small
 
 pytestmark = pytest.mark.training
 
@@ -95,15 +93,9 @@ def test_every_completion_is_stored_with_verdict_terms_and_advantage(finished_ru
 
 
 def test_stored_rollouts_can_be_judged_and_scored_again(finished_run: Path) -> None:
-    env = reasonenv.make(SMALL["env"], reward=SMALL["reward"], **SMALL["env_args"])
     rows = [row for row in read_rollouts(finished_run) if row["kind"] == "train"]
-    rollouts = [
-        Rollout(env.problems.find(row["problem_id"]), row["completion"], row["group_id"])
-        for row in rows
-    ]
-    judged, scores = env.judge_and_score(rollouts)
-    assert [str(one.verdict.status) for one in judged] == [row["status"] for row in rows]
-    assert scores.total.tolist() == pytest.approx([row["reward"] for row in rows])
+    again = score_again(rows, SMALL["reward"])
+    assert again == pytest.approx([row["reward"] for row in rows])
 
 
 def test_no_gold_reaches_the_rows_that_trl_sees() -> None:
@@ -273,21 +265,8 @@ def test_group_relative_terms_see_whole_groups(tmp_path: Path) -> None:
     reward = "Correct() + gate(0.3 * ShortestCorrect(), when=solved)"
     out = tmp_path / "run"
     GRPOLearner(out=out, **small(reward=reward, eval={"problems": 0, "every": None})).train()
-    env = reasonenv.make(SMALL["env"], reward=reward, **SMALL["env_args"])
     rows = list(read_rollouts(out))
-    judged: list[Judged] = env.judge(
-        [
-            Rollout(
-                env.problems.find(row["problem_id"]),
-                row["completion"],
-                row["group_id"],
-                n_tokens=row["n_tokens"],
-            )
-            for row in rows
-        ]
-    )
-    again = score_groups(env.reward, judged)
-    assert again.total.tolist() == pytest.approx([row["reward"] for row in rows])
+    assert score_again(rows, reward) == pytest.approx([row["reward"] for row in rows])
 
 
 def test_full_fine_tuning_trains_without_an_adapter(tmp_path: Path) -> None:

@@ -15,11 +15,9 @@ import pytest
 import reasonenv
 from reasonenv import GRPOLearner
 from reasonenv.errors import BatchArithmeticError, LaunchError
-from reasonenv.rewards import score_groups
 from reasonenv.trainers import Run, read_metrics, read_rollouts
-from reasonenv.types import Rollout
 
-from .conftest import SMALL, small
+from .conftest import SMALL, score_again, small
 
 pytestmark = pytest.mark.training
 
@@ -57,21 +55,8 @@ def test_each_step_asks_the_problems_that_one_process_asks(
 
 
 def test_a_group_relative_term_scores_as_one_process_does(two_ranks: Path) -> None:
-    env = reasonenv.make(SMALL["env"], reward=REWARD, **SMALL["env_args"])
     rows = trained(two_ranks)
-    judged = env.judge(
-        [
-            Rollout(
-                env.problems.find(row["problem_id"]),
-                row["completion"],
-                row["group_id"],
-                n_tokens=row["n_tokens"],
-            )
-            for row in rows
-        ]
-    )
-    again = score_groups(env.reward, judged)
-    assert again.total.tolist() == pytest.approx([row["reward"] for row in rows])
+    assert score_again(rows, REWARD) == pytest.approx([row["reward"] for row in rows])
     sizes = {row["group_id"]: 0 for row in rows}
     for row in rows:
         sizes[row["group_id"]] += 1

@@ -3,7 +3,7 @@
 * `learner`: `GRPOLearner`, from a recipe to a run directory.
 * `recipe`, `trl_config`, `batch`: what decides a run, checked before anything is loaded.
 * `trainer`, `bridge`, `draws`, `prompts`: TRL's trainer on an environment.
-* `run`, `storage`, `signals`, `report`: what a run leaves behind, and how to read it.
+* `run`, `storage`, `signals`, `report/`: what a run leaves behind, and how to read it.
 * `launch`, `worker`, `stopping`, `guard`, `callbacks`, `progress`: while it runs.
 * `tiny`: the model that ships with the package.
 """

@@ -6,7 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from reasonenv.errors import ReasonEnvError
+import torch
+
+from reasonenv.errors import ReasonEnvError, TooManyUnscoredError
 from reasonenv.trainers.launch import rank
 from reasonenv.trainers.learner import GRPOLearner
 from reasonenv.trainers.recipe import Recipe
@@ -28,7 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         GRPOLearner(recipe=recipe, out=run.path).work(run)
     except ReasonEnvError as error:
-        print(f"rank {rank()}: {error}", file=sys.stderr)
+        print(f"rank {rank()}: {error}", file=sys.stderr, flush=True)
+        if isinstance(error, TooManyUnscoredError):
+            # All ranks are here: the first to leave would have torchrun end the others, the one
+            # that writes the report among them.
+            torch.distributed.barrier()
         return 1
     return 0
 

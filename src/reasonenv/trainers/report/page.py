@@ -1,10 +1,8 @@
-"""A run's report: `report.md` and `plots/*.png`, made from the run's files alone.
+"""`write_report`: `report.md` and `plots/*.png`, made from the run's files alone.
 
-* `write_report`: writes both; it can be repeated at any time, also while a run is going on.
-* `summary`: the figures that the report and the command line show, as plain data.
-
-A run that was stopped, halted or has only just begun gets a report, too: it shows what is there
-and says what is missing. The same files give the same report.
+It can be repeated at any time, also while a run is going on. A run that was stopped, halted or has
+only just begun gets a report, too: it shows what is there and says what is missing. The same files
+give the same report.
 """
 
 from __future__ import annotations
@@ -17,12 +15,10 @@ from typing import Any
 
 from reasonenv.errors import StorageError
 from reasonenv.files import write_atomic
-from reasonenv.trainers import markdown as md
-from reasonenv.trainers.plots import Curves, draw
 from reasonenv.trainers.recipe import Recipe
-from reasonenv.trainers.run import Run
-from reasonenv.trainers.storage import Row
-from reasonenv.trainers.summary import (
+from reasonenv.trainers.report import markdown as md
+from reasonenv.trainers.report.plots import Curves, draw
+from reasonenv.trainers.report.summary import (
     UNSCORED,
     number,
     parts_of,
@@ -31,9 +27,11 @@ from reasonenv.trainers.summary import (
     read_recipe,
     summary,
 )
+from reasonenv.trainers.run import Run
+from reasonenv.trainers.storage import Row
 from reasonenv.types import Status
 
-__all__ = ["summary", "write_report"]
+__all__ = ["write_report"]
 
 _LOOK_BACK = 10  # generations searched, from the last one back, for each kind of example
 _BRACKETS = " (in brackets: 95 % intervals)"
