@@ -15,10 +15,10 @@ from reasonenv.trainers.batch import plan_batches
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.guard import UnscoredGuard
-from reasonenv.trainers.learner import _slots
 from reasonenv.trainers.models import load_model, load_tokenizer
 from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.recipe import Recipe
+from reasonenv.trainers.session import slots
 from reasonenv.trainers.trainer import EnvGRPOTrainer
 from reasonenv.trainers.trl_config import grpo_config, lora_config
 
@@ -78,7 +78,7 @@ def make_trainer(tmp_path: Path, **grpo: Any) -> EnvGRPOTrainer:
         rollouts=tmp_path / "rollouts.parquet",
         model=load_model("tiny"),
         args=config,
-        train_dataset=_slots(2),
+        train_dataset=slots(2),
         processing_class=tokenizer,
         peft_config=lora_config(recipe.lora),
     )
@@ -95,7 +95,7 @@ def make_trainer(tmp_path: Path, **grpo: Any) -> EnvGRPOTrainer:
     return trainer
 
 
-def slots() -> list[dict[str, int]]:
+def batch() -> list[dict[str, int]]:
     return [{"slot": i // G} for i in range(2 * G)]
 
 
@@ -138,7 +138,7 @@ def test_the_gradient_equals_that_of_the_batch_without_the_member(
     trainer = make_trainer(
         tmp_path, loss_type=loss_type, beta=beta, importance_sampling_level=level
     )
-    inputs = trainer._generate_and_score_completions(slots())
+    inputs = trainer._generate_and_score_completions(batch())
     gone = next(i for i, row in enumerate(trainer.bridge.rows) if row["solved"] is None)
     assert COMPLETIONS[gone] == "boom"
     reference = without_member(trainer, inputs, gone)
@@ -151,7 +151,7 @@ def test_the_gradient_equals_that_of_the_batch_without_the_member(
 
 def test_leaving_the_mask_out_would_give_another_gradient(tmp_path: Path) -> None:
     trainer = make_trainer(tmp_path, loss_type="dapo", beta=0.1)
-    inputs = trainer._generate_and_score_completions(slots())
+    inputs = trainer._generate_and_score_completions(batch())
     masked = gradients(trainer, inputs)
     plain = {key: value for key, value in inputs.items() if key != "tool_mask"}
     plain["num_items_in_batch"] = plain["completion_mask"].sum()
@@ -161,7 +161,7 @@ def test_leaving_the_mask_out_would_give_another_gradient(tmp_path: Path) -> Non
 def test_a_batch_that_was_judged_whole_has_no_mask(tmp_path: Path) -> None:
     trainer = make_trainer(tmp_path)
     trainer.bridge.env.judge_one = FailsOnNothing()
-    inputs = trainer._generate_and_score_completions(slots())
+    inputs = trainer._generate_and_score_completions(batch())
     assert "tool_mask" not in inputs
     assert "live_share" not in inputs
 
@@ -170,7 +170,7 @@ def test_unscored_members_are_counted_and_stored(tmp_path: Path) -> None:
     from reasonenv.trainers.storage import read_rollouts
 
     trainer = make_trainer(tmp_path)
-    trainer._generate_and_score_completions(slots())
+    trainer._generate_and_score_completions(batch())
     assert trainer._metrics["train"]["unscored"] == [1 / 8]
     assert trainer._metrics["train"]["status/checker_error"] == [1 / 8]
     assert trainer._metrics["train"]["accuracy"] == [pytest.approx(3 / 7)]
@@ -185,7 +185,7 @@ def test_unscored_members_are_counted_and_stored(tmp_path: Path) -> None:
 def test_a_batch_without_any_scored_member_moves_nothing(tmp_path: Path) -> None:
     trainer = make_trainer(tmp_path, beta=0.1)
     trainer.bridge.env.judge_one = FailsAlways()
-    inputs = trainer._generate_and_score_completions(slots())
+    inputs = trainer._generate_and_score_completions(batch())
     assert gradients(trainer, inputs).abs().max() == 0.0
 
 

@@ -99,9 +99,9 @@ def test_stored_rollouts_can_be_judged_and_scored_again(finished_run: Path) -> N
 
 
 def test_no_gold_reaches_the_rows_that_trl_sees() -> None:
-    from reasonenv.trainers.learner import _slots
+    from reasonenv.trainers.session import slots
 
-    assert _slots(3).column_names == ["slot"]
+    assert slots(3).column_names == ["slot"]
 
 
 def test_the_same_seed_gives_the_same_run(finished_run: Path, tmp_path: Path) -> None:
@@ -289,3 +289,13 @@ def test_run_facts_tell_reward_range_and_versions(finished_run: Path) -> None:
     assert facts["reward"] == "Correct() + 0.1 * Format('answer')"
     assert facts["reward_range"]["wrong"] == [0.0, 0.1]
     assert "trl" in facts["versions"]
+
+
+def test_resuming_a_finished_run_changes_none_of_its_metrics(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    GRPOLearner(out=out, **small(steps=3)).train()  # its last step is no multiple of eval.every
+    before = [(row["step"], row["kind"]) for row in read_metrics(out) if row["kind"] != "summary"]
+    assert before[-1] == (3, "eval")
+    GRPOLearner.resume(out)
+    after = [(row["step"], row["kind"]) for row in read_metrics(out) if row["kind"] != "summary"]
+    assert after == before

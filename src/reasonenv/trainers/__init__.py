@@ -1,6 +1,6 @@
 """The GRPO learner on TRL, PEFT and accelerate, and everything that makes a run.
 
-* `learner`: `GRPOLearner`, from a recipe to a run directory.
+* `learner`, `session`: `GRPOLearner`, from a recipe to a run directory, and what each rank does.
 * `recipe`, `trl_config`, `batch`: what decides a run, checked before anything is loaded.
 * `trainer`, `bridge`, `draws`, `prompts`: TRL's trainer on an environment.
 * `run`, `storage`, `signals`, `report/`: what a run leaves behind, and how to read it.
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reasonenv.trainers.batch import BatchPlan, plan_batches
-    from reasonenv.trainers.learner import GRPOLearner, TrainResult
+    from reasonenv.trainers.learner import GRPOLearner
     from reasonenv.trainers.recipe import Recipe
     from reasonenv.trainers.report import write_report
     from reasonenv.trainers.run import Run
+    from reasonenv.trainers.session import TrainResult
     from reasonenv.trainers.storage import read_metrics, read_rollouts
 
 _HOME = {
@@ -26,7 +27,7 @@ _HOME = {
     "GRPOLearner": "learner",
     "Recipe": "recipe",
     "Run": "run",
-    "TrainResult": "learner",
+    "TrainResult": "session",
     "plan_batches": "batch",
     "read_metrics": "storage",
     "read_rollouts": "storage",
