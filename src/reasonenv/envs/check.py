@@ -117,6 +117,7 @@ def check_env(
     sample = [made.problems[int(i)] for i in chosen]
     for check, run in (
         ("layout", _layout),
+        ("problems", _problems),
         ("gold is right", _gold),
         ("junk is never right", _junk),
         ("same seed, same problems", _seeding),
@@ -173,6 +174,18 @@ def _layout(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Fo
                 f"{leaf!r} pays for its tags in another order than the prompt asks for "
                 f"({', '.join(env.layout.tags)})",
             )
+
+
+def _problems(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Found:
+    """The judge can read every gold, also of problems that are not in the sample."""
+    for problem_id, why in getattr(env, "unreadable_golds", lambda: ())():
+        yield (
+            "error",
+            f"problem {problem_id}: {why}; every answer to it is a checker_error: mend the gold or "
+            "leave the problem out",
+        )
+    for other, how in getattr(env, "overlaps", {}).items():
+        yield "note", f"beside {other}: {how}"
 
 
 def _gold(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Found:
