@@ -15,6 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from reasonenv.checkers.pool.child import Reply
@@ -63,7 +64,7 @@ class Engine:
         """Have no threads and no workers, as at first."""
         self.lock = threading.RLock()  # a signal handler may submit a job while one is submitted
         self.jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self.dead: queue.SimpleQueue[Worker | None] = queue.SimpleQueue()
+        self.chores: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self.spares: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self.alive: set[Worker] = set()
         self.threads: list[threading.Thread] = []
@@ -107,7 +108,7 @@ class Engine:
         self.closed = True
         for _ in self.threads:
             self.jobs.put(None)
-        self.dead.put(None)
+        self.chores.put(None)
 
     def shutdown(self) -> None:
         """Kill every worker, fail every job and tell every thread to end; wait for processes."""
@@ -143,8 +144,13 @@ class Engine:
                 job.future.set_result(outcome.value)
             elif wanted:
                 job.future.set_exception(outcome.error)
+            lost = wanted and worker is None
+            lost = lost and not isinstance(outcome.error, PoolUnavailableError)
             # While this waits for the next job, it must hold neither this one nor its pool.
             job = outcome = None  # type: ignore[assignment]
+            if lost and not self.closed:
+                with suppress(Exception):  # the next job tries again, and its caller hears why
+                    worker = self.usable(None)
         if worker is not None:
             self.discard(worker)
 
@@ -177,14 +183,24 @@ class Engine:
 
     def usable(self, worker: Worker | None) -> Worker:
         """Return `worker` if it lives, else the spare one, else a new one."""
-        while worker is None or not worker.is_alive():
-            if worker is not None:
-                self.discard(worker)
-            try:
-                worker = self.spares.get_nowait()
-            except queue.Empty:
-                return self.start()
+        if worker is not None and worker.is_alive():
+            return worker
+        if worker is not None:
+            self.discard(worker)
+        worker = self.take_spare()
+        if worker is not None and not worker.is_alive():
+            self.discard(worker)
+            worker = None
+        worker = worker or self.start()
+        if self.janitor is not None:  # only now, so that two starts do not slow each other down
+            self.chores.put(self.restock)
         return worker
+
+    def take_spare(self) -> Worker | None:
+        """Return the worker that stands ready, if there is one."""
+        with suppress(queue.Empty):
+            return self.spares.get_nowait()
+        return None
 
     def start(self) -> Worker:
         """Start a worker and wait until it is ready.
@@ -205,14 +221,14 @@ class Engine:
         return worker
 
     def discard(self, worker: Worker) -> None:
-        """Kill a worker; the janitor waits for its end and gets a spare one ready."""
+        """Kill a worker; the janitor waits for its end, and has a spare one ready from now on."""
         worker.kill()
         with self.lock:
             if self.janitor is None and not self.closed:
                 with suppress(RuntimeError):  # no more threads: then this one does it
                     self.janitor = _start_thread(self.clean_up, "reasonenv-pool-janitor")
             if self.janitor is not None and not self.closed:
-                self.dead.put(worker)
+                self.chores.put(partial(self.bury, worker))
                 return
         self.bury(worker)
 
@@ -224,23 +240,22 @@ class Engine:
             self.alive.discard(worker)
             worker.close()
 
-    def clean_up(self) -> None:
-        """Keep one spare worker ready once any has died, and reap the dead: the janitor's life.
+    def restock(self) -> None:
+        """Have a spare worker ready. A pool that never loses a worker never needs one."""
+        if self.spares.empty() and not self.closed:
+            self.spares.put(self.start())
 
-        A pool that never loses a worker has no spare one. The start of a spare comes first, since
-        the next job may wait for it.
-        """
-        while (dead := self.dead.get()) is not None:
-            if self.spares.empty() and not self.closed:
-                # If it fails, the next job tries again and its caller hears why.
-                with suppress(Exception):
-                    self.spares.put(self.start())
-            self.bury(dead)
-        for rest in (self.dead, self.spares):
-            with suppress(queue.Empty):
-                while True:
-                    if (worker := rest.get_nowait()) is not None:
-                        self.bury(worker)
+    def clean_up(self) -> None:
+        """Reap the dead and keep the spare: the janitor's life."""
+        told_to_end = False
+        while not (told_to_end and self.chores.empty()):
+            chore = self.chores.get()
+            told_to_end = told_to_end or chore is None
+            if chore is not None:
+                with suppress(Exception):  # no spare: the next job tries, its caller hears why
+                    chore()
+        while (spare := self.take_spare()) is not None:
+            self.bury(spare)
 
 
 _ENGINES: weakref.WeakSet[Engine] = weakref.WeakSet()
