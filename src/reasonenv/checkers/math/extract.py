@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass
 
 from reasonenv.answer_format import AnswerFormat
-from reasonenv.checkers.math.normal import normalise
-from reasonenv.checkers.math.numbers import read_number
+from reasonenv.checkers.math.limits import EXTRACT_CHARS
+from reasonenv.checkers.math.read import read
+from reasonenv.checkers.math.tree import Text, Unreadable
 from reasonenv.checkers.text import after_thinking, brace_pairs, cut_at_stop_token
 
 __all__ = ["Extracted", "extract_answer"]
@@ -109,7 +110,7 @@ def extract_answer(
     text = after_thinking(completion, reasoning)
     if text is None:
         return Extracted(None, "thinking never ends")
-    text = cut_at_stop_token(text)
+    text = cut_at_stop_token(text)[-EXTRACT_CHARS:]
     if answer_format is not None:
         demanded = answer_format.extract(text)
         if demanded is not None and "\\box" in demanded:
@@ -240,7 +241,7 @@ def _closing(text: str) -> Extracted:
 
 
 def _is_bare(line: str) -> bool:
-    if read_number(normalise(line)) is not None:
+    if not isinstance(read(line).tree, Text | Unreadable):
         return True
     return len(line.split()) <= MAX_BARE_WORDS and "=" not in line
 

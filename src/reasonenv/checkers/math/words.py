@@ -1,0 +1,63 @@
+"""Number words in English: "twelve", "two hundred and forty-two" (P2)."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["MAGNITUDES", "number_of_words"]
+
+MAGNITUDES = {
+    "hundred": 10**2,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_ONES = _words(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+)
+_TENS = _words("twenty thirty forty fifty sixty seventy eighty ninety")
+_SMALL = {
+    **{word: value for value, word in enumerate(_ONES)},
+    **{word: 10 * value for value, word in enumerate(_TENS, 2)},
+}
+_MAX_NUMBER_WORDS = 20
+
+
+def number_of_words(text: str) -> int | None:
+    """Return the integer that `text` spells in English; None where it spells none.
+
+    >>> number_of_words("two hundred and forty-two"), number_of_words("two three")
+    (242, None)
+    """
+    words = [word for word in re.split(r"[\s-]+", text.lower().strip()) if word]
+    if not words or len(words) > _MAX_NUMBER_WORDS:
+        return None
+    total, group, last = 0, 0, 10**15
+    for index, word in enumerate(words):
+        if word == "and" and 0 < index < len(words) - 1 and words[index - 1] in MAGNITUDES:
+            continue
+        if word in _SMALL:
+            value = _SMALL[word]
+            # "twenty one" and "hundred one" build up, "one twenty" and "two three" do not
+            room = 100 if group % 100 == 0 else 10 if group % 10 == 0 and value else 0
+            if value >= room or (group % 100 and group % 100 < 20) or (value == 0 and index):
+                return None
+            group += value
+        elif word == "hundred" and 0 < group < 10:
+            group *= 100
+        elif word in MAGNITUDES and word != "hundred" and 0 < group < 1000:
+            if MAGNITUDES[word] >= last:
+                return None
+            last = MAGNITUDES[word]
+            total, group = total + group * last, 0
+        else:
+            return None
+    return total + group
