@@ -21,7 +21,7 @@ COMMANDS = {
     "check": ["ENV", "--problems", "--split", "--data", "module:id", "reasonenv.check_env(ENV)"],
     "doctor": ["reasonenv.doctor.examine()", "Exit status 1"],
     "judge": ["KIND", "FILE.jsonl", "--out", '"gold"', '"options"', '"tests"', "judge_file("],
-    "explain": ["KIND", "GOLD", "ANSWER", "--completion", "--percent", "judge_answer("],
+    "explain": ["KIND", "GOLD", "ANSWER", "--completion", "--percent", "math.explain("],
     "train": ["RECIPE", "--out", "--model", "--data", "--seed", "--steps", "--set", "--resume",
               "--dry-run", "quickstart", "GRPOLearner("],
     "report": ["RUN", "reasonenv.trainers.write_report(RUN)"],

@@ -20,6 +20,7 @@ from reasonenv.types import Problem, Status
 
 __all__ = ["CatalogueEnv", "ChoiceEnv", "CountdownEnv", "MathEnv"]
 
+_NO_ANSWER = "?!"  # unreadable, so nothing is compared with it, and spelled like no gold
 GOLDS_READ_AT_LOAD = 2_000
 """How many golds are read when an environment is made: at most about half a second."""
 
@@ -125,8 +126,7 @@ class MathEnv(CatalogueEnv):
         if isinstance(self.problems, ProceduralProblems):
             return
         for problem in islice(iterate(self.problems), limit):
-            # An unusable gold is said before an empty answer is: nothing is compared.
-            verdict = judge_answer(problem.answer, "")
+            verdict = judge_answer(problem.answer, _NO_ANSWER)
             if verdict.status is Status.CHECKER_ERROR:
                 reason = verdict.detail.get("reason") or verdict.detail.get("error") or ""
                 yield problem.id, str(reason) or f"the gold {problem.answer!r:.80}"
