@@ -16,6 +16,7 @@ not equal.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from reasonenv.answer_format import AnswerFormat
 from reasonenv.checkers.math.explain import explain
@@ -33,6 +34,9 @@ __all__ = [
     "judge_answer",
     "verify",
 ]
+
+
+_options = lru_cache(maxsize=64)(MathOptions)
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,15 @@ class MathJudge:
 
     def __post_init__(self) -> None:
         if self.strict and self.format is None:
-            object.__setattr__(self, "format", AnswerFormat(answer=None, boxed=True, reasoning=None))
+            object.__setattr__(
+                self, "format", AnswerFormat(answer=None, boxed=True, reasoning=None)
+            )
         _ = self.options  # refuses bad values here, not at the first verdict
 
     @property
     def options(self) -> MathOptions:
         """How answers are compared."""
-        return MathOptions(
+        return _options(
             self.tolerance,
             self.percent,
             self.units,

@@ -78,8 +78,9 @@ class Atoms(Environments, Cursor):
             with self.nested():
                 return self.command()
         if token.kind == "word" and len(token.text) <= _SHORT_WORD and not token.marked:
-            self.take()
-            return Mul(tuple(Symbol(letter) for letter in token.text))
+            letters = [Token("sym", letter) for letter in token.text]
+            self.tokens[self.position : self.position + 1] = letters
+            return self.symbol()
         raise UnreadableError
 
     def number(self) -> Node:
@@ -140,7 +141,6 @@ class Atoms(Environments, Cursor):
         token = self.take()
         if len(token.text) > 1:
             self.position -= 1
-            self.tokens = list(self.tokens)
             self.tokens[self.position] = token._replace(text=token.text[1:], space=False)
             self.tokens.insert(self.position, token._replace(text=token.text[0]))
             self.position += 1

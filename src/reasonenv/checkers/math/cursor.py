@@ -18,7 +18,7 @@ class Cursor:
     """A position in a list of tokens, with the depth of nesting and what `|` means here.
 
     Args:
-        tokens: as the tokenizer made them; changed in place where one token must be split.
+        tokens: as the tokenizer made them; changed in place where one token must be split: a copy.
     """
 
     def __init__(self, tokens: list[Token]) -> None:

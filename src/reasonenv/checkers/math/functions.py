@@ -173,7 +173,14 @@ REAL: dict[str, Function] = {
     "degree": _degree,
     "percent": _percent,
 }
-for _name, _base in {"cot": "tan", "sec": "cos", "csc": "sin", "sech": "cosh", "csch": "sinh", "coth": "tanh"}.items():
+for _name, _base in {
+    "cot": "tan",
+    "sec": "cos",
+    "csc": "sin",
+    "sech": "cosh",
+    "csch": "sinh",
+    "coth": "tanh",
+}.items():
     REAL[_name] = _inverted(REAL[_base])
 REAL["arcsec"] = _of_inverse(REAL["arccos"])
 REAL["arccsc"] = _of_inverse(REAL["arcsin"])

@@ -49,7 +49,9 @@ def judge_answer(gold: object, answer: str, options: MathOptions = DEFAULTS) -> 
     if isinstance(text, Verdict):
         return text
     if not isinstance(answer, str):
-        return _limited(Status.MALFORMED, repr(answer), f"an answer of type {type(answer).__name__}")
+        return _limited(
+            Status.MALFORMED, repr(answer), f"an answer of type {type(answer).__name__}"
+        )
     if len(answer) > MAX_ANSWER_CHARS:
         return _limited(
             Status.MALFORMED, answer, f"an answer of more than {MAX_ANSWER_CHARS} characters"

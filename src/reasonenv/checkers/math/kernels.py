@@ -311,7 +311,9 @@ class Evaluator:
         for argument in arguments:
             self.note(argument)
         if name == "log":
-            return self._quotient(self._function("ln", arguments[:1]), self._function("ln", arguments[1:]))
+            return self._quotient(
+                self._function("ln", arguments[:1]), self._function("ln", arguments[1:])
+            )
         return self._function(name, arguments)
 
     def _quotient(self, top: Value, bottom: Value) -> Value:
@@ -338,7 +340,9 @@ class Evaluator:
             return COMPLEX[name](self, *map(_complex, arguments))
 
 
-_EXACT = frozenset(("floor", "ceil", "mod", "gcd", "lcm", "binomial", "factorial", "doublefactorial"))
+_EXACT = frozenset(
+    ("floor", "ceil", "mod", "gcd", "lcm", "binomial", "factorial", "doublefactorial")
+)
 _RULES: dict[type[Node], Callable[..., Value]] = {
     Number: Evaluator._number,
     Decimal: Evaluator._decimal,

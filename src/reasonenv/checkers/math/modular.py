@@ -139,6 +139,9 @@ class Fingerprint:
         exact = rational_or_none(base)
         if exact is not None and gcd(degree, _SQUARES) == 1:
             return self._radical(exact, degree, exponent.numerator)
+        root = self._content(base, degree, exponent.numerator)
+        if root is not None:
+            return root
         value = self._of(base)
         if degree % 2 and gcd(degree, P - 1) == 1:
             self.certain = False  # roots of sums obey relations that hold only in the reals
@@ -146,6 +149,19 @@ class Fingerprint:
             return pow(value, power, P)
         root = self._named("root", (value, degree))
         return pow(root, exponent.numerator, P)
+
+    def _content(self, base: Node, degree: int, power: int) -> int | None:
+        r"""Take the positive rational factors out of a root: `\\sqrt{2m}` is `\\sqrt2 \\sqrt m`."""
+        factors = base.factors if isinstance(base, Mul) else ()
+        exact = [rational_or_none(factor) for factor in factors]
+        content: Rational = 1
+        for value in exact:
+            content = content if value is None else content * value
+        if content <= 0 or content == 1 or gcd(degree, _SQUARES) != 1:
+            return None
+        rest = tuple(f for f, value in zip(factors, exact, strict=True) if value is None)
+        inner = self._raised(rest[0] if len(rest) == 1 else Mul(rest), Fraction(power, degree))
+        return self._radical(content, degree, power) * inner % P
 
     def _radical(self, value: Rational, degree: int, power: int) -> int:
         """Return the residue of `value ** (power / degree)` for a rational `value`."""

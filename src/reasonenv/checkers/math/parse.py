@@ -154,9 +154,14 @@ class Parser(Atoms):
                 self.take()
                 power = self.exponent()
                 words.append(f"^{_small_integer(power)}")
-            elif token.kind == "op" and token.text in ("/", "*", "-") and self.peek(1).kind in (
-                "word",
-                "sym",
+            elif (
+                token.kind == "op"
+                and token.text in ("/", "*", "-")
+                and self.peek(1).kind
+                in (
+                    "word",
+                    "sym",
+                )
             ):
                 if self.take().text == "/":
                     words.append("per")
@@ -230,7 +235,7 @@ class Parser(Atoms):
         if token.kind == "op" and token.text == "\\{":
             return False
         if token.kind == "num":  # 3!7! and (n-2) 2^n are products, "3 7" is none
-            return self.tokens[self.position - 1].text in ("!", ")")
+            return self.tokens[self.position - 1].text in ("!", ")", "}")
         return begins_atom(token)
 
     def signed(self) -> Node:
@@ -324,4 +329,3 @@ def _small_integer(node: Node) -> int:
     if isinstance(node, Number) and node.value < 10:
         return sign * node.value
     raise UnreadableError
-

@@ -23,7 +23,14 @@ from reasonenv.checkers.math.tree import (
     Recurring,
 )
 
-__all__ = ["NotRationalError", "Rational", "UndefinedError", "exact_root", "rational", "rational_or_none"]
+__all__ = [
+    "NotRationalError",
+    "Rational",
+    "UndefinedError",
+    "exact_root",
+    "rational",
+    "rational_or_none",
+]
 
 Rational: TypeAlias = int | Fraction
 

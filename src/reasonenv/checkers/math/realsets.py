@@ -192,9 +192,7 @@ def _cut(one: RealSet, other: RealSet) -> RealSet:
     for a in one.pieces:
         for b in other.pieces:
             low, high = max(a, b, key=_low_key), min(a, b, key=_high_key)
-            cut = Piece(
-                low.low, low.low_in, high.high, high.high_in, low.low_tree, high.high_tree
-            )
+            cut = Piece(low.low, low.low_in, high.high, high.high_in, low.low_tree, high.high_tree)
             if cut.low < cut.high or (cut.low == cut.high and cut.low_in and cut.high_in):
                 pieces.append(cut)
     return RealSet(tuple(pieces), one.name or other.name)

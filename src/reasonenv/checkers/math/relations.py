@@ -72,7 +72,11 @@ def reduced(node: Node, how: Comparison) -> Node:
     operators, items = node.operators, node.items
     if operators[0] == "~~":
         if not _is_name(items[0]) or len(items) > 2:
-            return reduced(Chain(operators[1:], items[1:]), how) if len(items) > 2 and _is_name(items[0]) else items[0]
+            return (
+                reduced(Chain(operators[1:], items[1:]), how)
+                if len(items) > 2 and _is_name(items[0])
+                else items[0]
+            )
         operators = ("=",)
     elif "~~" in operators:
         end = operators.index("~~")
@@ -106,7 +110,10 @@ def equal_chains(
     if not all(is_scalar(side) for side in (*gold.items, *answer.items)):
         return False
     operator, other = gold.operators[0], answer.operators[0]
-    ours, theirs = Add((gold.items[0], Neg(gold.items[1]))), Add((answer.items[0], Neg(answer.items[1])))
+    ours, theirs = (
+        Add((gold.items[0], Neg(gold.items[1]))),
+        Add((answer.items[0], Neg(answer.items[1]))),
+    )
     if operator in ("=", "!=") and operator == other:
         return _proportional(ours, theirs, how) is not None
     if operator == other or _FLIPPED.get(operator) == other:

@@ -208,4 +208,3 @@ def _infinity(node: Node) -> int:
     if isinstance(node, Neg):
         return -_infinity(node.value)
     return 1 if node == Constant("inf") else 0
-

@@ -32,6 +32,7 @@ __all__ = ["MEMBERED", "is_scalar", "shaped"]
 
 MEMBERED = (List, Set)
 _STRUCTURES = (List, Set, SetOp, Bracketed, Chain, Matrix, Quantity)
+_TO_SHAPE = (*_STRUCTURES, PlusMinus)
 _SETS = (Set, SetOp, Bracketed)
 
 
@@ -47,7 +48,7 @@ def is_number(node: Node) -> bool:
 
 def shaped(node: Node) -> Node:
     """Return the one shape of `node`."""
-    if not isinstance(node, _STRUCTURES) and not contains(node, (PlusMinus, Matrix, Set, SetOp)):
+    if not contains(node, _TO_SHAPE):
         return _quantity(node)
     if contains(node, PlusMinus):
         expanded = _expanded(node)

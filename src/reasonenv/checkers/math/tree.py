@@ -7,8 +7,8 @@ structures: tuples and intervals, sets, lists, relations, matrices, pieces, quan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 
 __all__ = [
     "ONE",
@@ -259,24 +259,26 @@ INFINITY = Constant("inf")
 REALS = Bracketed("()", (Neg(INFINITY), INFINITY))
 
 
-def children(node: Node) -> Iterator[Node]:
-    """Yield the nodes right below `node`."""
-    for field in fields(node):  # type: ignore[arg-type]  # every concrete node is a dataclass
-        yield from _nodes_in(getattr(node, field.name))
-
-
-def _nodes_in(value: object) -> Iterator[Node]:
-    if isinstance(value, Node):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _nodes_in(item)
+def children(node: Node) -> list[Node]:
+    """Return the nodes right below `node`, in order."""
+    found: list[Node] = []
+    for name in type(node).__match_args__:  # type: ignore[attr-defined]  # every node is a dataclass
+        value = getattr(node, name)
+        if isinstance(value, Node):
+            found.append(value)
+        elif type(value) is tuple:
+            for item in value:
+                if isinstance(item, Node):
+                    found.append(item)
+                elif type(item) is tuple:  # rows of a matrix or of pieces
+                    found += item
+    return found
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     """Return `node` with `change` applied to the nodes right below it."""
-    values = [_rebuilt(getattr(node, f.name), change) for f in fields(node)]  # type: ignore[arg-type]
-    return type(node)(*values)
+    names = type(node).__match_args__  # type: ignore[attr-defined]
+    return type(node)(*[_rebuilt(getattr(node, name), change) for name in names])
 
 
 def _rebuilt(value: object, change: Callable[[Node], Node]) -> object:
@@ -289,7 +291,14 @@ def _rebuilt(value: object, change: Callable[[Node], Node]) -> object:
 
 def contains(node: Node, kinds: type[Node] | tuple[type[Node], ...]) -> bool:
     """Whether `node` or a node below it is of one of `kinds`."""
-    return isinstance(node, kinds) or any(contains(child, kinds) for child in children(node))
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, kinds):
+            return True
+        if type(top) not in _LEAVES:
+            stack += children(top)
+    return False
 
 
 def symbols_of(node: Node) -> frozenset[str]:
@@ -298,8 +307,13 @@ def symbols_of(node: Node) -> frozenset[str]:
     stack = [node]
     while stack:
         top = stack.pop()
-        if isinstance(top, Symbol):
+        if type(top) is Symbol:
             found.add(top.name)
-        else:
-            stack.extend(children(top))
+        elif type(top) not in _LEAVES:
+            stack += children(top)
     return frozenset(found)
+
+
+_LEAVES = frozenset(
+    (Number, Decimal, Recurring, Mixed, BaseN, Constant, Symbol, Text, Unreadable)
+)
