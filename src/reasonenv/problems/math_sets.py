@@ -165,7 +165,7 @@ MATH_SETS: tuple[CatalogueEntry, ...] = (
         judge=_MATH_STYLE,
         overlaps={
             "gsm8k": "holds its training problems",
-            "math500": "holds MATH problems; its authors removed near copies of test problems",
+            "math500": "holds MATH problems: check for those before training",
             "aime_2024": "holds AMC and AIME problems: check for those before training",
             "amc23": "holds AMC and AIME problems: check for those before training",
         },
