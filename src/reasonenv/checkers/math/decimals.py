@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from reasonenv.checkers.math.limits import (
+    FLOAT_DIGITS,
     MAX_DIGITS,
-    MIN_FLOAT_DIGITS,
     MIN_SIGNIFICANT_DIGITS,
 )
-from reasonenv.checkers.math.rational import rational_or_none
+from reasonenv.checkers.math.rational import Rational, rational_or_none
 from reasonenv.checkers.math.tree import Call, Decimal, Mul, Neg, Node, Number, Pow
 
-__all__ = ["Written", "both_floats", "stands_for", "written"]
+__all__ = ["Written", "same_float", "stands_for", "written"]
+
+FLOAT_NOISE = 100
+"""In units of the last digit of a float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +54,25 @@ def written(node: Node) -> Written | None:
     return None
 
 
-def stands_for(decimal: Written, value: Fraction | int) -> bool:
+def stands_for(decimal: Written, value: Rational) -> bool:
     """Whether a decimal has enough digits of `value` and all are right, cut or rounded.
 
     A decimal of a float's length may be wrong in its last two digits.
     """
-    if decimal.digits < MIN_SIGNIFICANT_DIGITS:
+    if decimal.digits < MIN_SIGNIFICANT_DIGITS or decimal.places <= 0:
         return False
-    mantissa, places = abs(decimal.mantissa), decimal.places
-    if (decimal.mantissa < 0) != (value < 0) or decimal.places <= 0:
+    if (decimal.mantissa < 0) != (value < 0):
         return False
-    scaled = Fraction(abs(value)) * Fraction(10) ** places
-    if decimal.digits >= MIN_FLOAT_DIGITS:
-        return abs(mantissa - scaled) < 100
+    mantissa = abs(decimal.mantissa)
+    scaled = Fraction(abs(value)) * Fraction(10) ** decimal.places
+    if decimal.digits in FLOAT_DIGITS:
+        return abs(mantissa - scaled) < FLOAT_NOISE
     low = scaled.numerator // scaled.denominator
-    return mantissa == low or mantissa == int(scaled + Fraction(1, 2))
+    return mantissa in (low, int(scaled + Fraction(1, 2)))
 
 
-def both_floats(one: Written, other: Written) -> bool:
-    """Whether two decimals of a float's length differ in no more than their last two digits."""
-    if min(one.digits, other.digits) < MIN_FLOAT_DIGITS - 1:
-        return False
-    if max(one.digits, other.digits) < MIN_FLOAT_DIGITS:
-        return False
-    places = min(one.places, other.places)
-    return abs(one.value - other.value) < 100 * Fraction(10) ** -places
+def same_float(one: Written, other: Written) -> bool:
+    """Whether two decimals are one number as a float printed it and as it is."""
+    return (one.digits in FLOAT_DIGITS and stands_for(one, other.value)) or (
+        other.digits in FLOAT_DIGITS and stands_for(other, one.value)
+    )

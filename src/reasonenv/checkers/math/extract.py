@@ -40,17 +40,19 @@ _BETWEEN_BOXES = re.compile(
 MAX_GAP_CHARS = 60
 """Between two boxes that are one list."""
 
-_JSON_END = re.compile(r"\}\s*(?:```)?\s*\Z")
 _JSON_ANSWER = re.compile(
-    r"\"?(?:final_)?answer[\"']?\s*:\s*(?:\"((?:[^\"\\]|\\.)*)\"|([-+]?[\d.]+(?:[eE][-+]?\d+)?))"
-    r"\s*,?\s*\}\s*(?:```)?\s*\Z",
+    r"(?:final_)?answer[\"']?\s*:\s*(?:\"((?:[^\"\\]|\\.)*)\"|\[\s*([^\[\]{}\"]*)\]"
+    r"|([-+]?[\d.]+(?:[eE][-+]?\d+)?))"
+    r"\s*(?:,\s*\"[^\"{}]*\"\s*:[^{}]*)?,?\s*\}\s*(?:```)?(?P<after>[^\d{}\\]*)\Z",
     re.DOTALL,
 )
+JSON_TAIL_CHARS = 4_000
+"""From the end: where the answer field of a JSON object must begin."""
 
 _CUE = re.compile(
     r"(?P<hash>^[ \t]*####[ \t]+(?=\S))"
     r"|(?P<head>^[ \t#*_]*(?:the )?(?:final )?answer[*_:]*[ \t]*$)"
-    r"|(?P<word>\b(?:answers?|correct (?:option|choice))\b[*_]{0,3}[ \t]{0,3}"
+    r"|(?P<word>\b(?:answers?|ans|correct (?:option|choice))\b[*_]{0,3}[ \t]{0,3}"
     r"(?:(?P<verb>is|are)(?P<not>n['’]t|[ \t]+not)?\b[*_]{0,3}[ \t]{0,3}:?|[:=]))",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -81,6 +83,15 @@ _PROSE_TAIL = re.compile(
 _DOUBT = re.compile(
     r"\b(?:not|could|may|might|maybe|perhaps|possibl[ey]|either|if|suppose|guess|unless|cannot|"
     r"reference|expected|gold|grader|checker|claims?|says?|said|mark|correct;|was|were|n't)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_VALUE_AND_WORDS = re.compile(
+    r"\s*((?:\$[^$\n]{1,200}\$|\\\([^\n]{1,200}?\\\)|\$?\d[\d,.]*))((?:\s+[A-Za-z'’-]+){2,12})\s*\Z"
+)
+_DOUBT_AFTER = re.compile(
+    r"\b(?:or|and|not|to|of|out|minus|plus|times|over|per|than|less|more|percent|percentage|hundred|"
+    r"thousand|million|billion|trillion|dozen|half|third|quarter|squared?|cubed?|cubic|maybe|perhaps|"
+    r"mod|modulo|base|factorial|is|if|pi|degrees?)\b",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
@@ -130,8 +141,8 @@ _NOTHING = Extracted(None, "")
 
 
 def _json(text: str) -> Extracted:
-    start = text.rfind('answer"')
-    if start < 0 or not _JSON_END.search(text, max(start, len(text) - MAX_LINE_CHARS)):
+    start = text.rfind('answer"', max(0, len(text) - JSON_TAIL_CHARS))
+    if start < 0:
         return _NOTHING
     found = None
     for begin in range(start, max(start - len('"final_') - 1, -1), -1):
@@ -140,7 +151,7 @@ def _json(text: str) -> Extracted:
             break
     if not found:
         return _NOTHING
-    value = found[1] if found[1] is not None else found[2]
+    value = next(group for group in found.groups()[:3] if group is not None)
     # Models write LaTeX in JSON with one backslash or two; only the doubled one is an escape.
     return Extracted(value.replace("\\\\", "\\").replace('\\"', '"').strip(), "json")
 
@@ -227,7 +238,7 @@ def _closing(text: str) -> Extracted:
         return _NOTHING
     sentence = sentences[-1]
     bare = _trim(sentence)
-    if bare and _is_bare(line):
+    if bare and not _LEAD.match(line) and _is_bare(line):
         return Extracted(bare, "closing line")
     verbs = list(_STATES.finditer(sentence))
     states = verbs[-1] if verbs else None
@@ -262,6 +273,9 @@ def _trim(line: str) -> str:
     tail = _PROSE_TAIL.search(line)
     if tail and tail.start() > 0:
         line = line[: tail.start()]
+    words = _VALUE_AND_WORDS.match(line)
+    if words and not _DOUBT_AFTER.search(words[2]):
+        line = words[1]
     line = line.strip()
     if line.count("**") % 2:  # bold that began before the value
         line = line.strip("*").strip()

@@ -6,6 +6,7 @@ __all__ = [
     "CACHED_TEXT_CHARS",
     "DECIDING_SECONDS",
     "EXTRACT_CHARS",
+    "FLOAT_DIGITS",
     "MAX_ANSWER_CHARS",
     "MAX_BITS",
     "MAX_DEPTH",
@@ -19,7 +20,6 @@ __all__ = [
     "MAX_PRECISION_BITS",
     "MAX_SHOWN_CHARS",
     "MAX_TOKENS",
-    "MIN_FLOAT_DIGITS",
     "MIN_SIGNIFICANT_DIGITS",
 ]
 
@@ -54,8 +54,8 @@ MAX_SHOWN_CHARS = 200
 """Of a normal form in `Verdict.detail`."""
 MIN_SIGNIFICANT_DIGITS = 6
 """A decimal stands for a value that it does not equal only from so many right digits on (P3)."""
-MIN_FLOAT_DIGITS = 16
-"""From so many digits on a decimal was printed by a float, and its last two digits are noise."""
+FLOAT_DIGITS = (17, 18)
+"""A decimal of so many digits was printed by a float, and its last two digits are noise."""
 CACHED_TEXT_CHARS = 600
 """Only shorter texts are remembered with their trees."""
 DECIDING_SECONDS = 3.0

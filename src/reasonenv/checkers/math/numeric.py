@@ -8,7 +8,7 @@ vanishing at a precision that is raised by all the digits that cancel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from random import Random
 
@@ -49,6 +49,8 @@ def decide(one: Node, other: Node) -> bool | None:
                 equal = _compare(one, other, {}, True, confirm=True)
         except TooLargeError:
             return False  # equal towers of one form were found equal before
+        if equal is None and (_has_value(one, {}) or _has_value(other, {})):
+            return False
         return equal
     for points in (_real_points(letters), _whole_points(letters)):
         agreed = 0
@@ -64,7 +66,18 @@ def decide(one: Node, other: Node) -> bool | None:
                 break
         if agreed:
             return True
+    points = _real_points(letters) + _whole_points(letters)
+    if any(_has_value(one, point) != _has_value(other, point) for point in points):
+        return False  # defined at no common point
     return None
+
+
+def _has_value(node: Node, point: Mapping[str, Value]) -> bool:
+    try:
+        Evaluator(LOW_BITS, point, imaginary=not point).value(node)
+    except (NoValueError, TooLargeError):
+        return False
+    return True
 
 
 def value_of(node: Node, bits: int) -> Value | None:
@@ -134,10 +147,11 @@ def _mentions_i(node: Node) -> bool:
     return any(_mentions_i(child) for child in children(node))
 
 
-def _real_points(letters: list[str]) -> Iterable[Mapping[str, Value]]:
-    """Yield points: all letters positive, all negative, then mixed signs and sizes."""
-    for index in range(REAL_POINTS):
-        yield {letter: _coordinate(letter, index) for letter in letters}
+def _real_points(letters: list[str]) -> list[Mapping[str, Value]]:
+    """Return points: all letters positive, all negative, then mixed signs and sizes."""
+    return [
+        {letter: _coordinate(letter, index) for letter in letters} for index in range(REAL_POINTS)
+    ]
 
 
 @lru_cache(maxsize=2048)
@@ -149,8 +163,10 @@ def _coordinate(letter: str, index: int) -> Value:
     return whole(sign * size, shift)
 
 
-def _whole_points(letters: list[str]) -> Iterable[Mapping[str, Value]]:
-    """Yield points of small positive integers: for factorials, `(-1)^n` and the like."""
+def _whole_points(letters: list[str]) -> list[Mapping[str, Value]]:
+    """Return points of small positive integers: for factorials, `(-1)^n` and the like."""
+    points: list[Mapping[str, Value]] = []
     for index in range(WHOLE_POINTS):
         random = Random(index)
-        yield {letter: whole(random.randrange(2, 12) + index, 0) for letter in letters}
+        points.append({letter: whole(random.randrange(2, 12) + index, 0) for letter in letters})
+    return points

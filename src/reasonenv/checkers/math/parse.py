@@ -77,24 +77,45 @@ class Parser(Atoms):
         return self.listed()
 
     def item(self) -> Node:
-        """Read a chain of relations, or one side."""
+        """Read a chain of relations with its modulus, or one side."""
         with self.nested(self.bar_closes):
-            left = self.named_call()
-            if left is None:
-                left = self.side()
-            if self.peek().kind != "op" or self.peek().text not in RELATIONS:
-                return left
-            operators: list[str] = []
-            sides = [left]
-            while self.peek().kind == "op" and self.peek().text in RELATIONS:
-                operator = self.take().text
-                if operator == "~":
-                    operator = "~~"
-                operators.append(operator)
-                sides.append(self.side())
-                if len(sides) > MAX_MEMBERS:
-                    raise UnreadableError
-            return Chain(tuple(operators), tuple(sides))
+            return self.with_modulus(self.relation())
+
+    def with_modulus(self, left: Node) -> Node:
+        r"""Read `\pmod{5}` or `(mod 5)` behind a congruence."""
+        bracketed = self.at("(") and self.peek(1).text == "mod"
+        if bracketed:
+            self.position += 2
+        elif not self.at("pmod"):
+            return left
+        else:
+            self.take()
+        modulus = self.sum() if bracketed else self.argument()
+        if bracketed:
+            self.expect(")")
+        if isinstance(left, Chain):
+            last = Call("pmod", (left.items[-1], modulus))
+            return Chain(left.operators, (*left.items[:-1], last))
+        return Call("pmod", (left, modulus))
+
+    def relation(self) -> Node:
+        """Read a chain of relations, or one side."""
+        left = self.named_call()
+        if left is None:
+            left = self.side()
+        if self.peek().kind != "op" or self.peek().text not in RELATIONS:
+            return left
+        operators: list[str] = []
+        sides = [left]
+        while self.peek().kind == "op" and self.peek().text in RELATIONS:
+            operator = self.take().text
+            if operator == "~":
+                operator = "~~"
+            operators.append(operator)
+            sides.append(self.side())
+            if len(sides) > MAX_MEMBERS:
+                raise UnreadableError
+        return Chain(tuple(operators), tuple(sides))
 
     def side(self) -> Node:
         """Read a set expression, a quantity or a ratio."""
@@ -191,6 +212,8 @@ class Parser(Atoms):
             if not self.at("+", "-", "+-", "-+"):
                 return terms[0] if len(terms) == 1 else Add(tuple(terms))
             sign = self.take().text
+            if sign in "+-" and self.at("-", "+"):  # 5 - -3
+                sign = "+" if sign == self.take().text else "-"
 
     def product(self) -> Node:
         """Read factors and divisors from left to right."""

@@ -25,6 +25,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _PICTURES = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff]+(?=\\s|$)|^[✅❌➡]+")
+_HTML = re.compile(r"</?(?:b|i|u|em|strong|code|span|p|sub|mark)>", re.IGNORECASE)
 _MARKS = "*`_ \t\n\r"
 _WORDS = re.compile(r"[A-Za-z][A-Za-z'\-]+")
 _ALL_REALS = frozenset(
@@ -34,11 +35,13 @@ _ALL_REALS = frozenset(
     )
 )  # fmt: skip
 _WORD_KINDS = frozenset(("word", "sym", "num", "join", "fn"))
-_WORD_MARKS = frozenset((",", "'", "-", ":", "/", "(", ")", "&", "!", ";"))
+_WORD_HTML = re.compile(r"</?(?:b|i|u|em|strong|code|span|p|sub|mark)>", re.IGNORECASE)
+_MARKS = frozenset((",", "'", "-", ":", "/", "(", ")", "&", "!", ";"))
 _CHOICE = re.compile(
     r"(?:\(([A-Z])\)|([A-Z]))[.:)]?\Z|\(([A-Z])\)[.:]?\s*\S|([A-Z])(?:[:)]|\.\s)\s*\S", re.DOTALL
 )
 _OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?:\b(?:or|and)|[,/&])\s*\(?[A-Z]\b|^(?:or|and)\b")
+_VOWEL = re.compile("[aeiou]")
 MIN_TEXT_LETTERS = 2
 """Of the longest word of an answer in words."""
 
@@ -109,6 +112,8 @@ def _read(text: str) -> Reading:
 
 def _stripped(text: str) -> str:
     """Drop what stands around an answer: Markdown, pictures, a lead such as "the answer is"."""
+    if "</" in text:
+        text = _HTML.sub("", text)
     if not text.isascii():
         text = _PICTURES.sub("", text)
     lead = _LEAD.match(text)
@@ -138,7 +143,8 @@ def _tree(tokens: list[Token], written: str) -> Node:
             return REALS
         if words.lower() in ("empty set", "the empty set"):
             return Set(())
-        if len(tokens) == 1 or len(words.split()) == len(tokens):
+        is_product = len(words) <= 3 and words.islower() and not _VOWEL.search(words)
+        if not is_product and (len(tokens) == 1 or len(words.split()) == len(tokens)):
             return Text(words)
     try:
         return parse(list(tokens))

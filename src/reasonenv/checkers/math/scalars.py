@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from reasonenv.checkers.math.decimals import both_floats, stands_for, written
+from reasonenv.checkers.math.decimals import same_float, stands_for, written
 from reasonenv.checkers.math.modular import fingerprint
 from reasonenv.checkers.math.options import DEFAULTS, MathOptions
 from reasonenv.checkers.math.rational import (
@@ -141,7 +141,7 @@ def _close(gold: Node, answer: Node, ours: Rational, theirs: Rational, how: Comp
         return False
     how.used("decimal")
     if one is not None and other is not None:
-        return both_floats(one, other)
+        return same_float(one, other)
     return stands_for(one, theirs) if one is not None else stands_for(other, ours)  # type: ignore[arg-type]
 
 

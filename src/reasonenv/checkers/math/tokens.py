@@ -46,7 +46,8 @@ class Token(NamedTuple):
 _GROUP = r"(?:,\\!\s?|\{,\}\s?|\\[,;:!]\s?|,|[ ])"
 _TOKEN = re.compile(
     rf"""
-    (?P<space>\s+|~|\\[ ,;:!>\n]|&nbsp;)
+    (?P<speed>(?<=\d)[ ]?m/s(?![A-Za-z]))
+  | (?P<space>\s+|~|\\[ ,;:!>\n]|&nbsp;)
   | (?P<grouped>(?<![\d.])[1-9]\d{{0,2}}(?P<sep>{_GROUP})\d{{3}}(?:(?P=sep)\d{{3}})*(?!\d)(?!(?P=sep)\d)(?:\.\d+)?)
   | (?P<num>(?:\d+(?:\.\d+|\.(?![\w.]))?|\.\d+)(?:[eE][+-]?\d+(?![\w.]))?)
   | \\(?:{TEXT_COMMANDS})\s*\{{(?P<text>[^{{}}]*)\}}
@@ -138,6 +139,12 @@ def _tokenize(text: str, out: list[Token], marked: bool) -> None:
                 continue
             depth += _DEPTH.get(value, 0)
             out.append(Token("op" if value != "#" else "bad", value, space, marked))
+        elif kind == "speed":  # the one unit of bare letters: no variables stand like this
+            out += (
+                Token("word", "m", True, True),
+                Token("op", "/"),
+                Token("word", "s", False, True),
+            )
         elif kind == "comma":
             out.append(Token("op", ",", space, marked))
         elif kind == "newline":
