@@ -35,8 +35,7 @@ _ALL_REALS = frozenset(
     )
 )  # fmt: skip
 _WORD_KINDS = frozenset(("word", "sym", "num", "join", "fn"))
-_WORD_HTML = re.compile(r"</?(?:b|i|u|em|strong|code|span|p|sub|mark)>", re.IGNORECASE)
-_MARKS = frozenset((",", "'", "-", ":", "/", "(", ")", "&", "!", ";"))
+_WORD_MARKS = frozenset((",", "'", "-", ":", "/", "(", ")", "&", "!", ";"))
 _CHOICE = re.compile(
     r"(?:\(([A-Z])\)|([A-Z]))[.:)]?\Z|\(([A-Z])\)[.:]?\s*\S|([A-Z])(?:[:)]|\.\s)\s*\S", re.DOTALL
 )
