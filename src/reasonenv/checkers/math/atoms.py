@@ -2,44 +2,41 @@ r"""The atoms of the grammar: numbers, names, functions, fractions, roots, brack
 
 from __future__ import annotations
 
-from reasonenv.checkers.math.cursor import Cursor
+from reasonenv.checkers.math.brackets import Brackets
 from reasonenv.checkers.math.environments import Environments
-from reasonenv.checkers.math.limits import MAX_MEMBERS
+from reasonenv.checkers.math.numerals import Numerals
 from reasonenv.checkers.math.tokens import Token, UnreadableError, spelling
 from reasonenv.checkers.math.tree import (
     REALS,
-    BaseN,
     Bracketed,
     Call,
     Constant,
-    Decimal,
     Div,
-    Mixed,
     Mul,
     Neg,
     Node,
     Number,
     Pow,
-    Recurring,
     Set,
-    SetBuilder,
     Symbol,
 )
+from reasonenv.checkers.math.words import words_of
 
 __all__ = ["Atoms", "begins_atom"]
 
 _CONSTANTS = {"\\pi": "pi", "e": "e", "i": "i", "\\infty": "inf"}
 _CALLED = frozenset("fghFGH")
 """Letters that name a function before a bracket; other letters are factors there."""
-_TRIG = frozenset("sin cos tan cot sec csc".split())
-_SEVERAL = frozenset("gcd lcm max min".split())
+_TRIG = frozenset(words_of("sin cos tan cot sec csc"))
+_SEVERAL = frozenset(words_of("gcd lcm max min"))
 _ATOM_COMMANDS = frozenset(
-    "frac sqrt cbrt binom abs floor ceil begin overline emptyset mathbbR mathbbZ mathbbN mathbbQ "
-    "mathbbC angle triangle widehat overparen".split()
+    words_of(
+        "frac sqrt cbrt binom abs floor ceil "
+        "begin overline emptyset mathbbR mathbbZ mathbbN mathbbQ "
+        "mathbbC angle triangle widehat overparen"
+    )
 )
 _OPENERS = frozenset(("(", "[", "{", "\\{", "|l", "||l", "lfloor", "lceil", "langle"))
-_CLOSERS = {"|l": ("|r", "abs"), "||l": ("||r", "norm"), "||": ("||", "norm")}
-_ROUNDED = {"lfloor": ("rfloor", "floor"), "lceil": ("rceil", "ceil")}
 _SHORT_WORD = 3
 """Up to so many letters, an unknown word is a product of letters."""
 _NUMBER_WIDTH = 9
@@ -54,7 +51,7 @@ def begins_atom(token: Token) -> bool:
     return kind in ("sym", "fn") or (kind == "cmd" and text in _ATOM_COMMANDS)
 
 
-class Atoms(Environments, Cursor):
+class Atoms(Numerals, Brackets, Environments):
     """The part of the parser that reads one atom."""
 
     def atom(self) -> Node:
@@ -83,78 +80,6 @@ class Atoms(Environments, Cursor):
             return self.symbol()
         raise UnreadableError
 
-    def number(self) -> Node:
-        """Read a number: with a base, a recurring part, or a fraction that makes it mixed."""
-        token = self.take()
-        text = token.text
-        after = self.peek()
-        if after.kind == "op" and after.text == "_" and text.isdigit():
-            return self.base_n(text)
-        if after.kind == "cmd" and after.text == "overline" and "." in text:
-            self.take()
-            period = spelling(self.braced_tokens())
-            if not period.isdigit():
-                raise UnreadableError
-            whole, _, fixed = text.partition(".")
-            return Recurring(whole, fixed, period)
-        if not text.isdigit():
-            return _decimal(text)
-        mixed = self.mixed_tail()
-        if mixed is None:
-            return Number(int(text))
-        top, bottom = mixed
-        if not 0 < top < bottom:  # P16: an improper tail is unreadable
-            raise UnreadableError
-        return Mixed(int(text), top, bottom)
-
-    def mixed_tail(self) -> tuple[int, int] | None:
-        r"""Take `\frac{1}{2}` of digits, or ` 1/2`, where it follows a whole number."""
-        start = self.position
-        first = self.peek()
-        if first.kind == "num" and first.space and first.text.isdigit():
-            slash, last = self.peek(1), self.peek(2)
-            if slash.text == "/" and last.kind == "num" and last.text.isdigit():
-                self.position += 3
-                return int(first.text), int(last.text)
-        if first.kind == "cmd" and first.text == "frac":
-            self.take()
-            parts = [self.digits_argument(), self.digits_argument()]
-            if parts[0] is not None and parts[1] is not None:
-                return parts[0], parts[1]
-            self.position = start
-        return None
-
-    def digits_argument(self) -> int | None:
-        """Take one argument of digits; None, with the position anywhere, where it is none."""
-        if self.at("{"):
-            inner, closer = self.peek(1), self.peek(2)
-            if inner.kind == "num" and inner.text.isdigit() and closer.text == "}":
-                self.position += 3
-                return int(inner.text)
-            return None
-        if self.peek().kind == "num" and self.peek().text.isdigit():
-            return int(self.first_digit())
-        return None
-
-    def first_digit(self) -> str:
-        r"""Take one digit of a number: the argument of `\frac12` is 1."""
-        token = self.take()
-        if len(token.text) > 1:
-            self.position -= 1
-            self.tokens[self.position] = token._replace(text=token.text[1:], space=False)
-            self.tokens.insert(self.position, token._replace(text=token.text[0]))
-            self.position += 1
-        return token.text[0]
-
-    def base_n(self, digits: str) -> Node:
-        """Read the base that stands as subscript."""
-        self.take()
-        name = spelling(self.braced_tokens())
-        base = _BASE_WORDS.get(name) or (int(name) if name.isdigit() and len(name) < 3 else 0)
-        if not 2 <= base <= 36:
-            raise UnreadableError
-        return BaseN(digits, base)
-
     def symbol(self) -> Node:
         """Read a letter with its subscript and primes: a constant, a symbol, or a call."""
         token = self.take()
@@ -162,7 +87,10 @@ class Atoms(Environments, Cursor):
         constant = _CONSTANTS.get(name)
         if self.at("_"):
             self.take()
-            name += "_" + spelling(self.braced_tokens())
+            below = spelling(self.braced_tokens())
+            if not below:
+                raise UnreadableError
+            name += "_" + below
             constant = None
         while self.at("'"):
             self.take()
@@ -252,10 +180,10 @@ class Atoms(Environments, Cursor):
                 break
             factors.append(self.power())
         argument = factors[0] if len(factors) == 1 else Mul(tuple(factors))
-        if name in _TRIG and self.at("/") and self.peek(1).kind == "num":
-            if Constant("pi") in factors:  # sin pi/6 means sin(pi/6)
-                self.take()
-                argument = Div(argument, self.power())
+        is_fraction = self.at("/") and self.peek(1).kind == "num"
+        if name in _TRIG and is_fraction and Constant("pi") in factors:
+            self.take()  # sin pi/6 means sin(pi/6)
+            argument = Div(argument, self.power())
         return Neg(argument) if negative else argument
 
     def argument(self) -> Node:
@@ -275,106 +203,6 @@ class Atoms(Environments, Cursor):
         if self.peek().kind == "num" and self.peek().text.isdigit():
             return Number(int(self.first_digit()))
         return self.argument()
-
-    def brace_group(self) -> Node:
-        r"""Read `{...}` around one expression, `{a \over b}` and `{n \choose k}` too."""
-        self.expect("{")
-        return self.group_end(self.item())
-
-    def group_end(self, inner: Node) -> Node:
-        r"""Read what may stand between the item of a group and its `}`."""
-        if self.at("over", "choose"):
-            kind = self.take().text
-            bottom = self.sum()
-            inner = Div(inner, bottom) if kind == "over" else Call("binomial", (inner, bottom))
-        self.expect("}")
-        return inner
-
-    def bracket(self) -> Node:
-        """Read what a bracket opens."""
-        opener = self.take().text
-        if opener == "{":
-            return self.plain_braces()
-        if opener == "\\{":
-            return self.braces("\\}")
-        if opener in ("(", "["):
-            return self.round_or_square(opener)
-        if opener == "langle":
-            items = self.members("rangle")
-            self.expect("rangle")
-            return Bracketed("()", items)
-        if opener in _ROUNDED:
-            closer, name = _ROUNDED[opener]
-            inner = self.sum()
-            if self.at(closer):
-                self.take()
-                return Call(name, (inner,))
-            raise UnreadableError
-        if opener in ("|", "|l", "||", "||l"):
-            closer, name = _CLOSERS.get(opener, ("|", "abs"))
-            self.bar_closes = True
-            inner = self.item()
-            self.bar_closes = False
-            if not self.at(closer, closer[:-1] if len(closer) > 1 and closer[-1] == "r" else "|r"):
-                raise UnreadableError
-            self.take()
-            return Call(name, (inner,))
-        raise UnreadableError
-
-    def plain_braces(self) -> Node:
-        """Read the inside of `{...}` outside arguments: a group, or a set of several members."""
-        if self.at("}"):
-            self.take()
-            return Set(())
-        items = self.members("}")
-        if len(items) > 1:
-            self.expect("}")
-            return Set(items)
-        return self.group_end(items[0])
-
-    def braces(self, closer: str) -> Node:
-        """Read the inside of a set up to `closer`."""
-        if self.at(closer):
-            self.take()
-            return Set(())
-        self.bar_closes = True
-        items = self.members(closer)
-        if len(items) == 1 and self.at("|", ":"):
-            self.take()
-            self.bar_closes = False
-            condition = self.conditions()
-            self.expect(closer)
-            return SetBuilder(items[0], condition)
-        self.expect(closer)
-        return Set(items)
-
-    def conditions(self) -> Node:
-        """Read the condition of a set builder."""
-        raise NotImplementedError
-
-    def members(self, closer: str) -> tuple[Node, ...]:
-        """Read items up to a closer, which stays."""
-        items = [self.item()]
-        while self.at(",", ";") or self.peek().kind == "join":
-            self.take()
-            while self.peek().kind == "join":
-                self.take()
-            items.append(self.item())
-            if len(items) > MAX_MEMBERS:
-                raise UnreadableError
-        return tuple(items)
-
-    def round_or_square(self, opener: str) -> Node:
-        """Read a group, a tuple or an interval."""
-        items = self.members(")")
-        if not self.at(")", "]"):
-            raise UnreadableError
-        closer = self.take().text
-        if len(items) > 1:
-            return Bracketed(opener + closer, items)
-        if (opener, closer) not in (("(", ")"), ("[", "]")):
-            raise UnreadableError
-        return items[0]
 
     def command(self) -> Node:
         """Read a command with its arguments."""
@@ -430,28 +258,9 @@ class Atoms(Environments, Cursor):
         return inner
 
 
-_BASE_WORDS = {
-    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "twelve": 12, "sixteen": 16,
-}  # fmt: skip
-
-
 def begins_argument(token: Token) -> bool:
     """Whether `token` may begin the argument of a function."""
     return token.kind == "num" or begins_atom(token) or token.text in ("|", "-")
-
-
-def _decimal(text: str) -> Node:
-    mantissa, _, exponent = text.lower().partition("e")
-    whole, _, places = mantissa.partition(".")
-    shift = 0
-    if exponent:
-        if len(exponent) > 12:
-            raise UnreadableError
-        shift = int(exponent)
-    if not places and not exponent:
-        return Number(int(whole))  # "100." is an integer
-    return Decimal(int(whole + places or "0"), len(places) - shift)
 
 
 def _call(name: str, arguments: tuple[Node, ...], base: Node | None) -> Node:

@@ -33,7 +33,7 @@ _COMMANDS = {
 _TABLE: dict[int, str] = {
     **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},  # full width
     **{ord(c): "-" for c in "−–—‐‑‒﹣➖"},
-    **{ord(c): " " for c in "\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"},
+    **dict.fromkeys((0xA0, *range(0x2002, 0x200B), 0x202F, 0x205F, 0x3000), " "),
     **{ord(c): "" for c in "\u200b\u200c\u200d\u2060\ufeff\ufe0f\u2061\u2062"},
     **{ord(c): rf"\{name} " for c, name in (_GREEK | _COMMANDS).items()},
     ord("∛"): r"\sqrt[3]",

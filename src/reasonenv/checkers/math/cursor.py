@@ -43,6 +43,14 @@ class Cursor:
         """Read what stands after `^`."""
         raise NotImplementedError
 
+    def argument(self) -> Node:
+        """Read one argument as TeX does."""
+        raise NotImplementedError
+
+    def conditions(self) -> Node:
+        """Read the condition of a set builder."""
+        raise NotImplementedError
+
     def peek(self, ahead: int = 0) -> Token:
         """Return a token ahead without taking it; a token of kind "end" after the last."""
         at = self.position + ahead

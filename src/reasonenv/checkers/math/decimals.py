@@ -34,7 +34,7 @@ class Written:
 
 
 def written(node: Node) -> Written | None:
-    """Return a side that is one decimal (with a sign, a power of ten, a percent sign), else None."""
+    """Return a side that is one decimal (with sign, power of ten, percent sign), else None."""
     if isinstance(node, Decimal):
         if abs(node.places) > MAX_DIGITS:
             return None
@@ -64,9 +64,9 @@ def stands_for(decimal: Written, value: Rational) -> bool:
     if (decimal.mantissa < 0) != (value < 0):
         return False
     mantissa = abs(decimal.mantissa)
-    scaled = Fraction(abs(value)) * Fraction(10) ** decimal.places
+    scaled = abs(Fraction(value)) * Fraction(10) ** decimal.places
     if decimal.digits in FLOAT_DIGITS:
-        return abs(mantissa - scaled) < FLOAT_NOISE
+        return -FLOAT_NOISE < mantissa - scaled < FLOAT_NOISE
     low = scaled.numerator // scaled.denominator
     return mantissa in (low, int(scaled + Fraction(1, 2)))
 

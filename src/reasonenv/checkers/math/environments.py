@@ -6,16 +6,17 @@ from reasonenv.checkers.math.cursor import Cursor
 from reasonenv.checkers.math.limits import MAX_MEMBERS
 from reasonenv.checkers.math.tokens import UnreadableError, spelling
 from reasonenv.checkers.math.tree import Call, List, Matrix, Node, Piecewise, Text
+from reasonenv.checkers.math.words import words_of
 
 __all__ = ["Environments"]
 
 _MATRICES = frozenset(
-    "matrix pmatrix bmatrix Bmatrix smallmatrix psmallmatrix bsmallmatrix array".split()
+    words_of("matrix pmatrix bmatrix Bmatrix smallmatrix psmallmatrix bsmallmatrix array")
 )
 _DETERMINANTS = frozenset(("vmatrix", "Vmatrix"))
-_ALIGNED = frozenset("align aligned equation gather gathered split alignat multline".split())
-_IF = frozenset("if for when where whenever".split())
-_ELSE = frozenset("otherwise else elsewhere".split())
+_ALIGNED = frozenset(words_of("align aligned equation gather gathered split alignat multline"))
+_IF = frozenset(words_of("if for when where whenever"))
+_ELSE = frozenset(words_of("otherwise else elsewhere"))
 
 
 class Environments(Cursor):

@@ -89,7 +89,7 @@ _VALUE_AND_WORDS = re.compile(
     r"\s*((?:\$[^$\n]{1,200}\$|\\\([^\n]{1,200}?\\\)|\$?\d[\d,.]*))((?:\s+[A-Za-z'’-]+){2,12})\s*\Z"
 )
 _DOUBT_AFTER = re.compile(
-    r"\b(?:or|and|not|to|of|out|minus|plus|times|over|per|than|less|more|percent|percentage|hundred|"
+    r"\b(?:or|and|not|to|of|minus|plus|times|per|than|less|more|percent|percentage|hundred|"
     r"thousand|million|billion|trillion|dozen|half|third|quarter|squared?|cubed?|cubic|maybe|perhaps|"
     r"mod|modulo|base|factorial|is|if|pi|degrees?)\b",
     re.IGNORECASE,
@@ -99,6 +99,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _STATES = re.compile(r"\b(?:is|are|equals|be|costs?|makes?|gives?|earns?|pays?|has|have)\b:?\s+")
+_CONCLUDES = re.compile(r"\b(?:that|get|find|obtain|have)\b:?\s+(?=\$|\\\(|[A-Za-z]\s*=)")
 _VALUE_START = re.compile(r"[*_`\s]{0,6}(?:[A-Za-z]\s?=|[-+−$\\(\[{\d.€£½-¾√π])")
 _WORD = re.compile(r"[A-Za-z]{4,}")
 
@@ -246,6 +247,9 @@ def _closing(text: str) -> Extracted:
         return Extracted(_trim(sentence[states.end() :]), "closing sentence")
     lead = _LEAD.match(sentence)
     rest = sentence[lead.end() :] if lead else sentence
+    concluded = list(_CONCLUDES.finditer(rest))
+    if concluded:
+        rest = rest[concluded[-1].end() :]
     if "=" in rest and not _WORD.search(rest.partition("=")[0]):
         return Extracted(_trim(rest), "closing equation")
     return _NOTHING

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import gcd, lcm
 
-from mpmath import libmp
-from mpmath.libmp import fone, fzero, round_nearest
+from mpmath import libmp  # type: ignore[import-untyped]
+from mpmath.libmp import fone, fzero, round_nearest  # type: ignore[import-untyped]
 
 from reasonenv.checkers.math.kernels import (
     MAX_GAMMA_LOG2,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from mpmath import libmp
-from mpmath.libmp import fone, fzero, round_nearest
+from mpmath import libmp  # type: ignore[import-untyped]
+from mpmath.libmp import fone, fzero, round_nearest  # type: ignore[import-untyped]
 
 from reasonenv.checkers.math.limits import MAX_LOG2
 from reasonenv.checkers.math.rational import (
@@ -97,7 +97,7 @@ def to_fraction(value: Value) -> Fraction | None:
         if part is not None and size is not None and part > size - 60:
             return None
         value = value[0]
-    sign, mantissa, exponent, bits = value
+    sign, mantissa, exponent, _ = value
     if abs(exponent) > 100_000:
         return None
     number = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -58,5 +58,5 @@ FLOAT_DIGITS = (17, 18)
 """A decimal of so many digits was printed by a float, and its last two digits are noise."""
 CACHED_TEXT_CHARS = 600
 """Only shorter texts are remembered with their trees."""
-DECIDING_SECONDS = 3.0
+DECIDING_SECONDS = 2.0
 """For the computer algebra rung, from the start of the work in a worker."""

@@ -45,7 +45,7 @@ from reasonenv.checkers.math.tree import (
     Symbol,
 )
 
-__all__ = ["P", "Fingerprint", "fingerprint"]
+__all__ = ["Fingerprint", "P", "fingerprint"]
 
 P = 37960817439312219195748909143071550809159
 """The prime; see the module."""

@@ -139,9 +139,9 @@ class Parser(Atoms):
         """Read a sum and the unit behind it."""
         value = self.sum()
         token = self.peek()
-        if token.kind != "word" and not (token.marked and token.kind == "sym"):
-            if not (token.text == "frac" and self.is_unit_fraction()):
-                return value
+        is_word = token.kind == "word" or (token.marked and token.kind == "sym")
+        if not is_word and not (token.text == "frac" and self.is_unit_fraction()):
+            return value
         if isinstance(value, _OUTSIDE_SCALARS) or (not token.marked and contains(value, Symbol)):
             raise UnreadableError
         words = self.unit_words()

@@ -1,4 +1,4 @@
-r"""Printing a tree so that reading the text gives the same tree: `read(show(tree)).tree == tree`."""
+"""Printing a tree so that reading the text gives it back: `read(show(tree)).tree == tree`."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from reasonenv.checkers.math.tree import (
     Text,
     Unreadable,
 )
+from reasonenv.checkers.math.words import words_of
 
 __all__ = ["show"]
 
@@ -47,7 +48,9 @@ _AROUND = {
     "ceil": ("\\lceil ", "\\rceil "),
 }
 _COMMANDS = frozenset(
-    "sin cos tan cot sec csc sinh cosh tanh coth arcsin arccos arctan ln gcd max min det arg".split()
+    words_of(
+        "sin cos tan cot sec csc sinh cosh tanh coth arcsin arccos arctan ln gcd max min det arg"
+    )
 )
 
 

@@ -68,7 +68,8 @@ def _decimal(node: Decimal) -> Rational:
     if abs(node.places) * 3.33 > MAX_BITS:
         raise NotRationalError
     if node.places <= 0:
-        return node.mantissa * 10**-node.places
+        shifted: int = node.mantissa * 10**-node.places
+        return shifted
     return _tidy(Fraction(node.mantissa, 10**node.places))
 
 

@@ -170,7 +170,7 @@ def _is_words(tokens: list[Token]) -> bool:
 def _words_of(tokens: list[Token]) -> str:
     pieces: list[str] = []
     for token in tokens:
-        if pieces and (token.space or token.marked and token.kind in ("word", "num")):
+        if pieces and (token.space or (token.marked and token.kind in ("word", "num"))):
             pieces.append(" ")
         pieces.append(token.text)
     return "".join(pieces).strip(" .,;:!")
@@ -181,7 +181,7 @@ _FONTS = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf)|boldsymbol)\s*\{([^{}
 
 def _choice(text: str, tokens: list[Token]) -> str | None:
     """Return the option that the answer names, None where it names none or several."""
-    if len(tokens) > 1 and tokens[0].text != "(" and not (tokens[0].kind == "sym"):
+    if len(tokens) > 1 and tokens[0].text != "(" and tokens[0].kind != "sym":
         return None
     plain = _FONTS.sub(r"\1 ", text).replace("$", "").replace("\\", "").strip(" .*")
     found = _CHOICE.match(plain)

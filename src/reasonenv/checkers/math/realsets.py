@@ -166,7 +166,7 @@ def _merged(sets: Sequence[RealSet | None]) -> RealSet | None:
 
 def _touch(left: Piece, right: Piece) -> bool:
     gap = right.low - left.high
-    if abs(gap) <= _SAME_END * max(1, abs(right.low)):
+    if abs(gap) <= _SAME_END * max(Fraction(1), abs(right.low)):
         return left.high_in or right.low_in
     return gap < 0
 
@@ -238,7 +238,7 @@ def _chain(node: Chain) -> RealSet | None:
 
 
 def _list(node: List) -> RealSet | None:
-    """Join conditions: "or" is a union; "and" or a comma an intersection, a union if that is empty."""
+    """Join conditions: "or" is a union, "and" and a comma an intersection unless that is empty."""
     sets: list[RealSet] = []
     for item in node.items:
         part = real_set(item)

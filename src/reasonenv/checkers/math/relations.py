@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from reasonenv.checkers.math.scalars import Comparison, constant_value, equal_scalars
 from reasonenv.checkers.math.shapes import is_scalar
@@ -66,19 +67,15 @@ def _is_differential(node: Node) -> bool:
 
 
 def reduced(node: Node, how: Comparison) -> Node:
-    r"""Return a chain as what it counts as: `2+3=5` as 5, `\sqrt2 \approx 1.4` as its exact part."""
+    r"""Return what a chain counts as: `2+3=5` is 5, `\sqrt2 \approx 1.4` is its exact part."""
     if not isinstance(node, Chain):
         return node
     operators, items = node.operators, node.items
     if operators[0] == "~~":
-        if not _is_name(items[0]) or len(items) > 2:
-            return (
-                reduced(Chain(operators[1:], items[1:]), how)
-                if len(items) > 2 and _is_name(items[0])
-                else items[0]
-            )
-        operators = ("=",)
-    elif "~~" in operators:
+        if not _is_name(items[0]):
+            return items[0]
+        operators = ("=", *operators[1:])  # a letter is no exact part: x ~ 1.4 states 1.4
+    if "~~" in operators:
         end = operators.index("~~")
         operators, items = operators[:end], items[: end + 1]
     if any(operator != "=" for operator in operators):
@@ -89,7 +86,7 @@ def reduced(node: Node, how: Comparison) -> Node:
         return Chain(operators, items)
     quiet = Comparison(how.options)
     if all(is_scalar(value) for value in values) and all(
-        equal_scalars(one, other, quiet) for one, other in zip(values, values[1:], strict=False)
+        equal_scalars(one, other, quiet) for one, other in pairwise(values)
     ):
         return values[-1] if start == 0 else Chain(("=",), (items[0], values[-1]))
     return Chain(operators, items)

@@ -133,7 +133,9 @@ def _rational(node: Node) -> Rational | None:
 
 def _close(gold: Node, answer: Node, ours: Rational, theirs: Rational, how: Comparison) -> bool:
     """Whether two unequal rationals match as decimals do (P3) or within the tolerance."""
-    if how.options.tolerance and abs(ours - theirs) <= Fraction(how.options.tolerance) * abs(ours):
+    if how.options.tolerance and abs(Fraction(ours) - theirs) <= Fraction(
+        how.options.tolerance
+    ) * abs(Fraction(ours)):
         how.used("decimal")
         return True
     one, other = written(gold), written(answer)
@@ -156,7 +158,9 @@ def _by_digits(
     if ours is None or theirs is None:
         return False
     how.used("decimal")
-    if how.options.tolerance and abs(ours - theirs) <= Fraction(how.options.tolerance) * abs(ours):
+    if how.options.tolerance and abs(Fraction(ours) - theirs) <= Fraction(
+        how.options.tolerance
+    ) * abs(Fraction(ours)):
         return True
     if one is not None:
         return stands_for(one, theirs)

@@ -73,7 +73,7 @@ def shaped(node: Node) -> Node:
 
 
 def _quantity(node: Node) -> Node:
-    """Turn `90^\\circ` into 90 with a unit; inside functions a degree stays a number."""
+    r"""Turn `90^\circ` into 90 with a unit; inside functions a degree stays a number."""
     if isinstance(node, Call) and node.name == "degree":
         return Quantity(node.arguments[0], "degree")
     if isinstance(node, Neg):
@@ -170,6 +170,6 @@ def _sets(node: Node) -> Node:
     if isinstance(node, Add) and len(node.terms) == 2:
         left, right = node.terms
         taken = right.value if isinstance(right, Neg) else None
-        if isinstance(taken, Set) and isinstance(left, _SETS | Symbol):  # type: ignore[operator]
+        if isinstance(taken, Set) and isinstance(left, _SETS | Symbol):
             return SetOp("setminus", (shaped(left), shaped(taken)))
     return node

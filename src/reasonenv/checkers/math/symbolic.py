@@ -7,6 +7,7 @@ from typing import Any
 
 from reasonenv.checkers.math.rational import rational_or_none
 from reasonenv.checkers.math.tree import Add, Call, Constant, Div, Mul, Neg, Node, Pow, Symbol
+from reasonenv.checkers.math.words import words_of
 
 __all__ = ["decide_slowly"]
 
@@ -20,7 +21,7 @@ def decide_slowly(gold: Node, answer: Node) -> bool:
 
     Picklable and pure, so that a worker can run it; the caller owns the deadline.
     """
-    import sympy
+    import sympy  # type: ignore[import-untyped]
 
     try:
         gap = _built(gold) - _built(answer)
@@ -63,9 +64,9 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
     named = {
         name: getattr(sympy, name)
-        for name in (
+        for name in words_of(
             "sin cos tan cot sec csc sinh cosh tanh coth factorial binomial floor gcd lcm sqrt log"
-        ).split()
+        )
     }
     inverse = {
         "arc" + name: getattr(sympy, "a" + name)

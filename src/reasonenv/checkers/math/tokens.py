@@ -44,22 +44,28 @@ class Token(NamedTuple):
 
 
 _GROUP = r"(?:,\\!\s?|\{,\}\s?|\\[,;:!]\s?|,|[ ])"
+_DROPPED = "color|textcolor|hspace\\*?|vspace\\*?|phantom|hphantom|vphantom|label|tag|kern"
 _TOKEN = re.compile(
     rf"""
     (?P<speed>(?<=\d)[ ]?m/s(?![A-Za-z]))
   | (?P<space>\s+|~|\\[ ,;:!>\n]|&nbsp;)
-  | (?P<grouped>(?<![\d.])[1-9]\d{{0,2}}(?P<sep>{_GROUP})\d{{3}}(?:(?P=sep)\d{{3}})*(?!\d)(?!(?P=sep)\d)(?:\.\d+)?)
+  | (?P<grouped>
+        (?<![\d.])[1-9]\d{{0,2}}(?P<sep>{_GROUP})\d{{3}}(?:(?P=sep)\d{{3}})*
+        (?!\d)(?!(?P=sep)\d)(?:\.\d+)?
+    )
   | (?P<num>(?:\d+(?:\.\d+|\.(?![\w.]))?|\.\d+)(?:[eE][+-]?\d+(?![\w.]))?)
   | \\(?:{TEXT_COMMANDS})\s*\{{(?P<text>[^{{}}]*)\}}
-  | \\(?:color|textcolor|hspace\*?|vspace\*?|phantom|hphantom|vphantom|label|tag|kern)\s*\{{(?P<dropped>[^{{}}]*)\}}
+  | \\(?:{_DROPPED})\s*\{{(?P<dropped>[^{{}}]*)\}}
   | \\(?:left|right)\s*(?P<dot>\.)
-  | \\math(?:bb|bf|rm)?\s*\{{?\s*(?P<numbers>(?<=bb\{{)[RZNQC]|(?<=bb\ )[RZNQC]|(?<=bb)[RZNQC])\s*\}}?
+  | \\mathbb\s*(?:\{{\s*)?(?P<numbers>[RZNQC])\s*\}}?
   | \\(?P<cmd>[A-Za-z]+)\*?
   | (?P<newline>\\\\(?:\[[^\]]{{0,9}}\])?)
   | (?P<escaped>\\[{{}}%|$()\[\]\#&_/])
   | (?P<word>[A-Za-z]+)
   | (?P<comma>\{{,\}})
-  | (?P<op>\*\*|<=|>=|=<|=>|!=|==|<>|\+/-|\+-(?=\s*\d*\s*$)|\|\||\.\.\.|[-+*/^_!%=<>()\[\]{{}}|,;:&'°])
+  | (?P<op>
+        \*\*|<=|>=|=<|=>|!=|==|<>|\+/-|\|\||\.\.\.|[-+*/^_!%=<>()\[\]{{}}|,;:&'°]
+    )
   | (?P<money>[$€£¥₹])
   | (?P<bad>.)
     """,
@@ -112,7 +118,7 @@ def _tokenize(text: str, out: list[Token], marked: bool) -> None:
             continue
         if kind == "num" or kind == "grouped" or kind == "sep":
             if kind != "num":
-                if depth and "," == found["sep"] and not _has_zero_group(value):
+                if depth and found["sep"] == "," and not _has_zero_group(value):
                     value = value[: value.index(",")]  # (1,234) is a pair
                     position = found.start() + len(value)
                 value = _NON_DIGITS.sub("", value)

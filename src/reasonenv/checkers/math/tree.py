@@ -314,6 +314,4 @@ def symbols_of(node: Node) -> frozenset[str]:
     return frozenset(found)
 
 
-_LEAVES = frozenset(
-    (Number, Decimal, Recurring, Mixed, BaseN, Constant, Symbol, Text, Unreadable)
-)
+_LEAVES = frozenset((Number, Decimal, Recurring, Mixed, BaseN, Constant, Symbol, Text, Unreadable))

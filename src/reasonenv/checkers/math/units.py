@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from reasonenv.checkers.math.words import MAGNITUDES
+from reasonenv.checkers.math.words import MAGNITUDES, words_of
 
 __all__ = ["MAGNITUDES", "is_unit_word", "same_unit", "unit_of"]
 
@@ -74,21 +74,22 @@ _KNOWN = frozenset(_ALIASES.values())
 _SINGLE_LETTERS = frozenset("mghslLKNJWVCFA")
 """Letters that are read as units, and only in a text command."""
 _NOT_UNITS = frozenset(
-    (
-        "a an and or to not no nor than less more fewer over under above below plus minus times with "
-        "without divided by mod modulo remainder of about approximately around nearly almost at least "
-        "most per between from dozen half halves quarter quarters third thirds fourth fourths fifth "
-        "fifths sixth sixths seventh sevenths eighth eighths ninth ninths tenth tenths hundredth "
-        "hundredths thousandth thousandths millionth millionths percent percentage pi sqrt root sin "
-        "cos tan cot sec csc log ln exp lim inf infinity nan am pm base factorial if is are was but "
-        "maybe perhaps possibly either both neither all any none undefined ago true false"
-    ).split()
+    words_of(
+        "a an and or to not no nor than less more fewer over under above below plus minus "
+        "times with without divided by mod modulo remainder of about approximately around "
+        "nearly almost at least most per between from dozen half halves quarter quarters third "
+        "thirds fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ninth "
+        "ninths tenth tenths hundredth hundredths thousandth thousandths millionth millionths "
+        "percent percentage pi sqrt root sin cos tan cot sec csc log ln exp lim inf infinity "
+        "nan am pm base factorial if is are was but maybe perhaps possibly either both neither "
+        "all any none undefined ago true false "
+    )
 )
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 
 
 def is_unit_word(word: str, marked: bool = False) -> bool:
-    """Whether a word after a number may be a unit or a counted noun; `marked`: in a text command."""
+    """Whether a word behind a number may be a unit or a noun; `marked`: in a text command."""
     lowered = word.lower()
     if lowered in ("per", "percent", "percentage", "pct") or lowered in MAGNITUDES:
         return True

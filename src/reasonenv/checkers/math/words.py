@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["MAGNITUDES", "number_of_words"]
+__all__ = ["MAGNITUDES", "number_of_words", "words_of"]
 
 MAGNITUDES = {
     "hundred": 10**2,
@@ -15,15 +15,16 @@ MAGNITUDES = {
 }
 
 
-def _words(text: str) -> tuple[str, ...]:
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a table written as one string."""
     return tuple(text.split())
 
 
-_ONES = _words(
+_ONES = words_of(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
     "fifteen sixteen seventeen eighteen nineteen"
 )
-_TENS = _words("twenty thirty forty fifty sixty seventy eighty ninety")
+_TENS = words_of("twenty thirty forty fifty sixty seventy eighty ninety")
 _SMALL = {
     **{word: value for value, word in enumerate(_ONES)},
     **{word: 10 * value for value, word in enumerate(_TENS, 2)},
