@@ -114,7 +114,7 @@ class MathEnv(CatalogueEnv):
         if isinstance(self.judge_one, MathJudge) and bad:
             shown = "; ".join(f"problem {id}: {why}" for id, why in bad[:3])
             what = f"golds that cannot be read: {shown}{' and others' if len(bad) > 3 else ''}"
-            warnings.warn(f"{what}; every answer to them is a checker_error", stacklevel=2)
+            warnings.warn(f"{what}; answers spelled otherwise are checker_errors", stacklevel=2)
 
     def unreadable_golds(self, limit: int | None = None) -> Iterator[tuple[str, str]]:
         """Yield the id of each problem whose gold the judge cannot read, and why it cannot.
