@@ -4,6 +4,7 @@ r"""Judging a final answer in mathematics: extract it, read it into a tree, comp
 * `judge_answer(gold, answer)`: the verdict on a bare answer; `verify(gold, answer)`: just whether.
 * `extract_answer(completion)`: the final answer of a completion and where it stood.
 * `explain(gold, answer)`: how the verdict came about, for a person.
+* `accuracy_reward`: the same as a reward function in TRL's form.
 * `MathOptions`: how answers are compared, with the policy's defaults.
 
 Inside, from text to verdict: `extract`, `chars`, `tokens`, `parse` (on `atoms`, `environments`,
@@ -23,12 +24,14 @@ from reasonenv.checkers.math.explain import explain
 from reasonenv.checkers.math.extract import Extracted, extract_answer
 from reasonenv.checkers.math.judge import gold_text, judge_answer, verify
 from reasonenv.checkers.math.options import MathOptions
+from reasonenv.checkers.math.trl import accuracy_reward
 from reasonenv.types import Problem, Status, Verdict
 
 __all__ = [
     "Extracted",
     "MathJudge",
     "MathOptions",
+    "accuracy_reward",
     "explain",
     "extract_answer",
     "judge_answer",

@@ -36,6 +36,8 @@ _PLAIN = (Mul, Symbol, Neg, Call)
 _ARTICLES = ("the ", "a ", "an ")
 MAX_WORD_PRODUCT = 4
 """Letters of a lower-case word that may be a product of letters instead."""
+MIN_WORD = 3
+"""Letters of a word that loses its case."""
 
 
 def equal_trees(gold: Node, answer: Node, how: Comparison) -> bool:
@@ -241,7 +243,10 @@ def _split(node: Node) -> tuple[Node, str | None]:
 
 
 def _folded(words: str) -> str:
-    folded = " ".join(words.casefold().replace("-", " ").split())
+    """Return words without case, hyphens and article; `AB` may name a segment and keeps its case."""
+    spaced = words.replace("-", " ").split()
+    is_words = any(len(word) >= MIN_WORD or word.lower() == "no" for word in spaced)
+    folded = " ".join(spaced).casefold() if is_words else " ".join(spaced)
     for article in _ARTICLES:
         if folded.startswith(article) and len(folded) > len(article):
             return folded.removeprefix(article)

@@ -212,7 +212,7 @@ class Parser(Atoms):
             if not self.at("+", "-", "+-", "-+"):
                 return terms[0] if len(terms) == 1 else Add(tuple(terms))
             sign = self.take().text
-            if sign in "+-" and self.at("-", "+"):  # 5 - -3
+            if sign in ("+", "-") and self.at("-", "+"):  # 5 - -3
                 sign = "+" if sign == self.take().text else "-"
 
     def product(self) -> Node:
@@ -308,8 +308,8 @@ class Parser(Atoms):
         if self.at(*_CIRCLES):
             self.take()
             return self.degrees(base)
-        if isinstance(base, Mixed):
-            raise UnreadableError
+        if isinstance(base, Mixed) and self.tokens[self.position - 2].text != ")":
+            raise UnreadableError  # the power of the fraction, or of the whole?
         return Pow(base, self.exponent())
 
     def degrees(self, value: Node) -> Node:

@@ -38,7 +38,7 @@ from reasonenv.checkers.math.words import words_of
 __all__ = ["show"]
 
 _CONSTANTS = {"pi": "\\pi ", "e": "e", "i": "i", "inf": "\\infty "}
-_RELATIONS = {"<=": "\\leq ", ">=": "\\geq ", "!=": "\\neq ", "~~": "\\approx ", "in": "\\in "}
+_RELATIONS = {"=": " = ", "<=": "\\leq ", ">=": "\\geq ", "!=": "\\neq ", "~~": "\\approx ", "in": "\\in "}
 _ATOMS = (Number, Constant, Symbol, Recurring, Bracketed, Set, Matrix)
 _POSTFIX = {"factorial": "!", "doublefactorial": "!!", "percent": "\\%", "degree": "^\\circ "}
 _AROUND = {
@@ -167,7 +167,7 @@ def _plus_minus(node: PlusMinus) -> str:
     left = "" if node.left is None else show(node.left)
     if isinstance(node.left, PlusMinus):
         left = f"({left})"
-    return left + sign + _term(node.right)
+    return left + sign + (_wrapped if isinstance(node.right, Neg) else _term)(node.right)
 
 
 def _joined(items: tuple[Node, ...], separator: str = ", ") -> str:
