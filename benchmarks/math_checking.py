@@ -17,7 +17,7 @@ and the start cost nothing; CPU seconds include those of a checker's own worker 
   counts as "not accepted", as in a reward function with a fallback of 0, and in its own column.
 * Fast: pairs of dev.jsonl that are not adversarial, garbage or about safety, less those on which
   any checker raised no verdict in 5 s. Each block is a fresh process, warmed up on other pairs,
-  that judges every pair once, so that no cache of results helps. Checkers take turns; the ratio is
+  that judges every pair once, so that no cache of verdicts helps. Checkers take turns; the ratio is
   the median over blocks of ours / theirs.
 * Ours alone: speed.jsonl through `reasonenv.checkers.pool` on 2 workers; the time of one verdict;
   ordinary pairs with an adversarial one after every 19; whether sympy is imported for numbers.
@@ -225,7 +225,10 @@ def rates(
 def ratio(ours: Iterable[float], theirs: Iterable[float]) -> str:
     """Return the median over blocks of ours / theirs."""
     each = [a / b for a, b in zip(ours, theirs, strict=False)]
-    return f"{statistics.median(each):.1f}" if each else "?"
+    if not each:
+        return "?"
+    middle = statistics.median(each)
+    return f"{middle:,.1f}" if middle >= 1 else f"{middle:.2g}"
 
 
 def through_pool(pairs: Sequence[Pair]) -> tuple[float, list[float]]:
@@ -478,8 +481,8 @@ def main() -> int:
         print(f"Not installed, so not measured: {'; '.join(missing)}.\n")
     head = ["checker", "pairs", "agrees", "wrong accepted", "right rejected", "raised"]
     print(table([*head, "over 5 s", "longest (s)"], right) + "\n")
-    head = ["checker", f"dev, {len(ordinary)} ordinary pairs: per CPU second", "ours is faster by"]
-    print(table([*head, f"speed, {len(sampled)} pairs: per CPU second", "ours is faster by"], fast))
+    head = ["checker", f"dev, {len(ordinary)} ordinary pairs: per CPU second", "ours / its"]
+    print(table([*head, f"speed, {len(sampled)} pairs: per CPU second", "ours / its"], fast))
     print("\n" + table(["ours", ""], facts))
     if arguments.show:
         print(f"\nwrong: {' '.join(wrong)}")

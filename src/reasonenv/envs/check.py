@@ -181,8 +181,8 @@ def _problems(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> 
     for problem_id, why in getattr(env, "unreadable_golds", lambda: ())():
         yield (
             "error",
-            f"problem {problem_id}: {why}; an answer spelled otherwise is a checker_error: mend the gold "
-            "or leave the problem out",
+            f"problem {problem_id}: {why}; an answer spelled otherwise is a checker_error: mend "
+            "the gold or leave the problem out",
         )
     for other, how in getattr(env, "overlaps", {}).items():
         yield "note", f"beside {other}: {how}"
