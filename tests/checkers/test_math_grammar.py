@@ -167,16 +167,20 @@ sets = st.builds(Bracketed, st.sampled_from(["()", "[]", "(]", "[)"]), items) | 
     Set, st.lists(scalars, max_size=3).map(tuple)
 )
 chains = st.builds(lambda op, a, b: Chain((op,), (a, b)), relations, scalars, scalars)
+pairs_of_sets = st.lists(sets, min_size=2, max_size=3).map(tuple)
+rows = st.lists(st.tuples(scalars, scalars), min_size=1, max_size=3).map(tuple)
+cases = st.lists(st.tuples(scalars, chains), min_size=1, max_size=3).map(tuple)
+units = st.sampled_from(["cm", "ft^2", "h^-1 mi", "apple"])
 structures = (
     sets
     | chains
     | st.builds(List, items, st.sampled_from([",", "and", "or"]))
-    | st.builds(SetOp, st.sampled_from(["cup", "cap"]), st.lists(sets, min_size=2, max_size=3).map(tuple))
+    | st.builds(SetOp, st.sampled_from(["cup", "cap"]), pairs_of_sets)
     | st.builds(SetBuilder, st.just(x), chains)
-    | st.builds(lambda rows: Matrix(tuple(rows)), st.lists(st.tuples(scalars, scalars), min_size=1, max_size=3))
-    | st.builds(lambda rows: Piecewise(tuple(rows)), st.lists(st.tuples(scalars, chains), min_size=1, max_size=3))
-    | st.builds(Quantity, numbers, st.sampled_from(["cm", "ft^2", "h^-1 mi", "apple"]))
-)  # fmt: skip
+    | st.builds(Matrix, rows)
+    | st.builds(Piecewise, cases)
+    | st.builds(Quantity, numbers, units)
+)
 
 
 @settings(max_examples=300, deadline=None)

@@ -63,9 +63,6 @@ class Brackets(Cursor):
 
     def plain_braces(self) -> Node:
         """Read the inside of `{...}` outside arguments: a group, or a set of several members."""
-        if self.at("}"):
-            self.take()
-            return Set(())
         items = self.members("}")
         if len(items) > 1:
             self.expect("}")

@@ -243,7 +243,7 @@ def _split(node: Node) -> tuple[Node, str | None]:
 
 
 def _folded(words: str) -> str:
-    """Return words without case, hyphens and article; `AB` may name a segment and keeps its case."""
+    """Return words without case, hyphens, article; `AB` may name a segment and keeps its case."""
     spaced = words.replace("-", " ").split()
     is_words = any(len(word) >= MIN_WORD or word.lower() == "no" for word in spaced)
     folded = " ".join(spaced).casefold() if is_words else " ".join(spaced)

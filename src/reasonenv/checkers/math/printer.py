@@ -38,7 +38,15 @@ from reasonenv.checkers.math.words import words_of
 __all__ = ["show"]
 
 _CONSTANTS = {"pi": "\\pi ", "e": "e", "i": "i", "inf": "\\infty "}
-_RELATIONS = {"=": " = ", "<=": "\\leq ", ">=": "\\geq ", "!=": "\\neq ", "~~": "\\approx ", "in": "\\in "}
+_RELATIONS = {
+    "=": " = ",
+    "<=": "\\leq ",
+    ">=": "\\geq ",
+    "!=": "\\neq ",
+    "~~": "\\approx ",
+    "in": "\\in ",
+    "==": "\\equiv ",
+}
 _ATOMS = (Number, Constant, Symbol, Recurring, Bracketed, Set, Matrix)
 _POSTFIX = {"factorial": "!", "doublefactorial": "!!", "percent": "\\%", "degree": "^\\circ "}
 _AROUND = {

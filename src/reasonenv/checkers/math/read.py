@@ -103,7 +103,7 @@ def _read(text: str) -> Reading:
     while tokens and tokens[-1].kind == "bad" and tokens[-1].text == ".":
         tokens.pop()
     written = spelling(tokens)
-    if not tokens:
+    if all(token.kind == "op" and token.text in "{}" for token in tokens):
         return Reading("", Unreadable(""))
     tree = _tree(tokens, written)
     return Reading(written, tree, _choice(text, tokens))
