@@ -19,6 +19,7 @@ from reasonenv.checkers.math.tree import (
     Pow,
     Set,
     Symbol,
+    Text,
 )
 from reasonenv.checkers.math.words import words_of
 
@@ -39,6 +40,8 @@ _ATOM_COMMANDS = frozenset(
 _OPENERS = frozenset(("(", "[", "{", "\\{", "|l", "||l", "lfloor", "lceil", "langle"))
 _SHORT_WORD = 3
 """Up to so many letters, an unknown word is a product of letters."""
+_NAME_WORDS = 5
+"""Words before an equals sign that name what follows."""
 _NUMBER_WIDTH = 9
 """Tokens of `(1, x, 2)` after a name that may be its arguments."""
 
@@ -98,6 +101,12 @@ class Atoms(Numerals, Brackets, Environments):
             constant = None
         if constant is not None:
             return Constant(constant)
+        if name == "C" and self.at("(") and self.peek(1).kind == "num" and self.peek(2).text == ",":
+            with self.nested():
+                pair = self.arguments()
+            if len(pair) != 2:
+                raise UnreadableError
+            return Call("binomial", pair)
         if self.at("(") and name[0] != "\\" and self.is_call(name):
             with self.nested():
                 return Call(name, self.arguments())
@@ -114,6 +123,8 @@ class Atoms(Numerals, Brackets, Environments):
 
     def named_call(self) -> Node | None:
         """Read `y(x)` before an equals sign, where any letter names a function; else nothing."""
+        if self.peek().kind == "word":
+            return self.named_in_words()
         if self.peek().kind != "sym" or self.peek(1).text != "(" or self.peek().text == "\\pi":
             return None
         for ahead in range(2, 2 + _NUMBER_WIDTH):
@@ -124,6 +135,19 @@ class Atoms(Numerals, Brackets, Environments):
                 name = self.take().text
                 return Call(name, self.arguments())
             if token.kind not in ("sym", "num") and token.text != ",":
+                return None
+        return None
+
+    def named_in_words(self) -> Node | None:
+        """Read `Total area` before an equals sign; else nothing."""
+        for ahead in range(1, _NAME_WORDS + 1):
+            token = self.peek(ahead)
+            if token.text == "=":
+                first = self.peek()
+                if ahead == 1 and not (first.marked or first.text.istitle() or len(first.text) > 3):
+                    return None  # xy = 1
+                return Text(" ".join(self.take().text for _ in range(ahead)))
+            if token.kind != "word":
                 return None
         return None
 

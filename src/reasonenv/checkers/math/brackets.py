@@ -5,12 +5,32 @@ from __future__ import annotations
 from reasonenv.checkers.math.cursor import Cursor
 from reasonenv.checkers.math.limits import MAX_MEMBERS
 from reasonenv.checkers.math.tokens import UnreadableError
-from reasonenv.checkers.math.tree import Bracketed, Call, Div, Node, Set, SetBuilder
+from reasonenv.checkers.math.tree import (
+    Bracketed,
+    Call,
+    Div,
+    List,
+    Matrix,
+    Node,
+    Piecewise,
+    Set,
+    SetBuilder,
+)
 
 __all__ = ["Brackets"]
 
 _CLOSERS = {"|l": ("|r", "abs"), "||l": ("||r", "norm"), "||": ("||", "norm")}
 _ROUNDED = {"lfloor": ("rfloor", "floor"), "lceil": ("rceil", "ceil")}
+
+
+def system_of(matrix: Matrix) -> Node:
+    """Return what a brace before an array means: pieces, or equations that hold together."""
+    rows = matrix.rows
+    if len(rows[0]) == 1:
+        return List(tuple(row[0] for row in rows), "and")
+    if len(rows[0]) == 2:
+        return Piecewise(tuple((row[0], row[1]) for row in rows))
+    raise UnreadableError
 
 
 class Brackets(Cursor):
@@ -55,6 +75,8 @@ class Brackets(Cursor):
             self.bar_closes = True
             inner = self.item()
             self.bar_closes = False
+            if opener == "|" and self.at("||"):  # |x||y|
+                self.split_bars()
             if not self.at(closer, closer[:-1] if len(closer) > 1 and closer[-1] == "r" else "|r"):
                 raise UnreadableError
             self.take()
@@ -76,6 +98,8 @@ class Brackets(Cursor):
             return Set(())
         self.bar_closes = True
         items = self.members(closer)
+        if len(items) == 1 and isinstance(items[0], Matrix) and not self.at(closer):
+            return system_of(items[0])  # a brace that only opens: \left\{ ... \right.
         if len(items) == 1 and self.at("|", ":"):
             self.take()
             self.bar_closes = False

@@ -95,7 +95,9 @@ class _Comparer:
             )
         named, other = (ours, answer) if ours is not None else (theirs, gold)
         assert named is not None
-        if not isinstance(other, Bracketed) or len(other.items) != len(named):
+        if not isinstance(other, Bracketed) or other.brackets != "()":
+            return None
+        if len(other.items) != len(named):
             return None
         values = [named[name] for name in sorted(named, key=str)]
         pairs = zip(values, other.items, strict=True)

@@ -77,6 +77,11 @@ class Cursor:
             raise UnreadableError
         self.position += 1
 
+    def split_bars(self) -> None:
+        """Replace `||` by two bars."""
+        bar = self.peek()._replace(text="|")
+        self.tokens[self.position : self.position + 1] = [bar, bar]
+
     @contextmanager
     def nested(self, bar_closes: bool = False) -> Iterator[None]:
         """Go one level deeper; inside, `|` closes or opens an absolute value as told.

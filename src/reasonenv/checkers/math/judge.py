@@ -66,6 +66,9 @@ def judge_answer(gold: object, answer: str, options: MathOptions = DEFAULTS) -> 
         equal = _equal(ours, theirs, how)
     except WorkerFailedError as error:
         return Verdict(Status.CHECKER_ERROR, 0.0, answer, {"error": str(error)})
+    except Exception as error:  # a fault of the checker is no wrong answer, and no dead run
+        reason = f"{type(error).__name__}: {error}"
+        return Verdict(Status.CHECKER_ERROR, 0.0, answer, {"error": reason})
     if not equal and isinstance(ours.tree, Unreadable):
         return _unusable_gold(f"the gold cannot be read: {text[:MAX_SHOWN_CHARS]!r}")
     detail: dict[str, object] = {

@@ -301,7 +301,8 @@ class Evaluator:
         if name in ("sqrt", "root"):
             degree = 2 if name == "sqrt" else rational_or_none(node.arguments[1])
             if not isinstance(degree, int) or not 0 < degree < 1000:
-                raise NoValueError
+                inverse = self._quotient(fone, self.value(node.arguments[1]))
+                return self.power(self.value(node.arguments[0]), inverse)
             return self.root(self.value(node.arguments[0]), degree)
         if name in _EXACT:
             exact = rational_or_none(node)

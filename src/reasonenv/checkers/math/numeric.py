@@ -34,6 +34,10 @@ MARGIN_BITS = 24
 """A difference is real if it is so many bits above the rounding error."""
 REAL_POINTS = 8
 WHOLE_POINTS = 5
+_SHIFTS = (-53, -53, -51, -41, -44, -55, -54, -56)
+"""Sizes of the letters from point to point: some large, where one branch of a maximum rules."""
+_SIGNS = {0: 1, 1: -1, 3: 1, 4: -1}
+"""Signs of all letters at some points; random at the others."""
 ENOUGH_POINTS = 5
 """Points at which both sides are defined and agree."""
 
@@ -158,8 +162,8 @@ def _real_points(letters: list[str]) -> list[Mapping[str, Value]]:
 def _coordinate(letter: str, index: int) -> Value:
     random = Random(f"{letter}@{index}")
     size = random.randrange(1 << 52, 1 << 54)  # with 53 bits after the point: between 1/2 and 2
-    sign = {0: 1, 1: -1}.get(index) or random.choice((1, -1))
-    shift = random.choice((-53, -53, -51, -55)) if index > 1 else -53
+    sign = _SIGNS.get(index) or random.choice((1, -1))
+    shift = _SHIFTS[index % len(_SHIFTS)]
     return whole(sign * size, shift)
 
 

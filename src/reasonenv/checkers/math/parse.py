@@ -238,9 +238,22 @@ class Parser(Atoms):
                     left = _quotient(tops, bottoms)
                     tops, bottoms = [Call("mod", (left, self.signed()))], []
                     continue
+            if self.is_times(token):
+                self.take()
+                tops.append(self.power())
+                continue
             if not self.is_factor(token, tops):
                 return _quotient(tops, bottoms)
             tops.append(self.power())
+
+    def is_times(self, token: Token) -> bool:
+        """Whether an x stands between two numbers, as in `1.5 x 10^3`."""
+        return (
+            token.kind == "sym"
+            and token.text in "xX"
+            and self.peek(1).kind == "num"
+            and self.tokens[self.position - 1].kind == "num"
+        )
 
     def is_factor(self, token: Token, before: list[Node]) -> bool:
         """Whether `token` begins one more factor without a sign for it."""

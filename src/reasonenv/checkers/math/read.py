@@ -14,8 +14,18 @@ from reasonenv.checkers.math.limits import CACHED_TEXT_CHARS
 from reasonenv.checkers.math.parse import parse
 from reasonenv.checkers.math.rational import Rational, rational_or_none
 from reasonenv.checkers.math.tokens import Token, UnreadableError, spelling, tokenize
-from reasonenv.checkers.math.tree import REALS, Neg, Node, Number, Quantity, Set, Text, Unreadable
-from reasonenv.checkers.math.words import number_of_words
+from reasonenv.checkers.math.tree import (
+    REALS,
+    Div,
+    Neg,
+    Node,
+    Number,
+    Quantity,
+    Set,
+    Text,
+    Unreadable,
+)
+from reasonenv.checkers.math.words import fraction_of_words, number_of_words
 
 __all__ = ["Reading", "read", "read_number"]
 
@@ -40,6 +50,7 @@ _CHOICE = re.compile(
     r"(?:\(([A-Z])\)|([A-Z]))[.:)]?\Z|\(([A-Z])\)[.:]?\s*\S|([A-Z])(?:[:)]|\.\s)\s*\S", re.DOTALL
 )
 _OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?:\b(?:or|and)|[,/&])\s*\(?[A-Z]\b|^(?:or|and)\b")
+_MINUS = re.compile(r"^(?:-|(?:minus|negative) )", re.IGNORECASE)
 _VOWEL = re.compile("[aeiou]")
 MIN_TEXT_LETTERS = 2
 """Of the longest word of an answer in words."""
@@ -134,10 +145,12 @@ def _tree(tokens: list[Token], written: str) -> Node:
     wordy = first.kind == "word" or (first.text == "-" and tokens[-1].kind == "word")
     if wordy and all(t.kind in _WORD_KINDS or t.text in _WORD_MARKS for t in tokens):
         words = _words_of(tokens)
-        negative = first.text == "-"
-        number = number_of_words(words.removeprefix("-"))
-        if number is not None:
-            return Neg(Number(number)) if negative else Number(number)
+        bare = _MINUS.sub("", words)
+        spelled = _spelled(bare)
+        if spelled is not None:
+            return spelled if bare == words else Neg(spelled)
+        if bare != words and len(tokens) == 2 and tokens[1].kind == "num" and tokens[1].space:
+            return Neg(read(tokens[1].text).tree)
         if words.lower() in _ALL_REALS:
             return REALS
         if words.lower() in ("empty set", "the empty set"):
@@ -154,6 +167,15 @@ def _tree(tokens: list[Token], written: str) -> Node:
     return Unreadable(written)
 
 
+def _spelled(words: str) -> Node | None:
+    """Return the number or fraction that words spell."""
+    number = number_of_words(words)
+    if number is not None:
+        return Number(number)
+    fraction = fraction_of_words(words)
+    return Div(Number(fraction[0]), Number(fraction[1])) if fraction else None
+
+
 def _is_words(tokens: list[Token]) -> bool:
     longest = 0
     for token in tokens:
@@ -164,6 +186,8 @@ def _is_words(tokens: list[Token]) -> bool:
             return False
         elif token.kind in ("word", "join", "fn"):
             longest = max(longest, len(token.text))
+        elif token.kind == "sym" and token.marked:  # 9 a.m.
+            longest = max(longest, MIN_TEXT_LETTERS)
     return longest >= MIN_TEXT_LETTERS
 
 

@@ -18,6 +18,7 @@ from reasonenv.checkers.math.tree import (
     Neg,
     Node,
     Number,
+    Ratio,
     Symbol,
     Text,
     rebuild,
@@ -55,6 +56,8 @@ def _is_name(node: Node) -> bool:
         )
     if isinstance(node, Bracketed):
         return node.brackets == "()" and all(isinstance(item, Symbol) for item in node.items)
+    if isinstance(node, Ratio):
+        return all(isinstance(item, Symbol) for item in node.items)
     if isinstance(node, Div):
         return _is_differential(node.top) and _is_differential(node.bottom)
     if isinstance(node, Mul):  # a segment: AB = 5

@@ -170,6 +170,6 @@ def _sets(node: Node) -> Node:
     if isinstance(node, Add) and len(node.terms) == 2:
         left, right = node.terms
         taken = right.value if isinstance(right, Neg) else None
-        if isinstance(taken, Set) and isinstance(left, _SETS | Symbol):
+        if isinstance(taken, Set) and isinstance(left, (*_SETS, Symbol)):
             return SetOp("setminus", (shaped(left), shaped(taken)))
     return node

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from reasonenv.checkers.math.vocabulary import PERCENT_WORDS
 from reasonenv.checkers.math.words import MAGNITUDES, words_of
 
 __all__ = ["MAGNITUDES", "is_unit_word", "same_unit", "unit_of"]
@@ -83,6 +84,8 @@ _NOT_UNITS = frozenset(
         "percent percentage pi sqrt root sin cos tan cot sec csc log ln exp lim inf infinity "
         "nan am pm base factorial if is are was but maybe perhaps possibly either both neither "
         "all any none undefined ago true false "
+        "tens hundreds thousands millions billions dozens wrong incorrect invalid right correct "
+        "negative positive squared cubed never except "
     )
 )
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
@@ -91,7 +94,7 @@ _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 def is_unit_word(word: str, marked: bool = False) -> bool:
     """Whether a word behind a number may be a unit or a noun; `marked`: in a text command."""
     lowered = word.lower()
-    if lowered in ("per", "percent", "percentage", "pct") or lowered in MAGNITUDES:
+    if lowered in ("per", *PERCENT_WORDS) or lowered in MAGNITUDES:
         return True
     if lowered in _NOT_UNITS or not word.isascii() or not word.isalpha():
         return False
@@ -133,7 +136,7 @@ def unit_of(words: Sequence[str]) -> str | None:
         else:
             return None
     if not found:
-        return "unit" if pending != 1 else None
+        return None
     return " ".join(sorted(name if power == 1 else f"{name}^{power}" for name, power in found))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["MAGNITUDES", "number_of_words", "words_of"]
+__all__ = ["MAGNITUDES", "fraction_of_words", "number_of_words", "words_of"]
 
 MAGNITUDES = {
     "hundred": 10**2,
@@ -30,6 +30,24 @@ _SMALL = {
     **{word: 10 * value for value, word in enumerate(_TENS, 2)},
 }
 _MAX_NUMBER_WORDS = 20
+
+
+_PARTS = {
+    **{"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7},
+    **{"eighth": 8, "ninth": 9, "tenth": 10, "hundredth": 100, "thousandth": 1000},
+}
+
+
+def fraction_of_words(text: str) -> tuple[int, int] | None:
+    """Return (top, bottom) of "two-thirds", "one half", "three quarters"; None for anything else.
+
+    >>> fraction_of_words("two-thirds"), fraction_of_words("third")
+    ((2, 3), None)
+    """
+    count, _, part = text.lower().replace("-", " ").strip().rpartition(" ")
+    bottom = _PARTS.get(part) or _PARTS.get(part.removesuffix("s")) or 2 * (part == "halves")
+    top = 1 if count in ("a", "an") else number_of_words(count)
+    return (top, bottom) if bottom and top else None
 
 
 def number_of_words(text: str) -> int | None:
