@@ -32,14 +32,12 @@ HIGH_BITS = 500
 """Precision that confirms, before what cancels is added."""
 MARGIN_BITS = 24
 """A difference is real if it is so many bits above the rounding error."""
-REAL_POINTS = 8
-WHOLE_POINTS = 5
-_SHIFTS = (-53, -53, -51, -41, -44, -55, -54, -56)
-"""Sizes of the letters from point to point: some large, where one branch of a maximum rules."""
-_SIGNS = {0: 1, 1: -1, 3: 1, 4: -1}
-"""Signs of all letters at some points; random at the others."""
-ENOUGH_POINTS = 5
-"""Points at which both sides are defined and agree."""
+WHOLE_POINTS = 9
+_WHOLE = ((2, 9), (5, 20), (100, 5000))
+MAX_LONE_SIGNS = 4
+"""Letters that take the other sign than all others at some point."""
+_NEAR, _LARGE, _SMALL = -53, -41, -55
+"""Binary exponents of letters' sizes: around 1, around 4,000, around 1/4."""
 
 
 def decide(one: Node, other: Node) -> bool | None:
@@ -66,8 +64,6 @@ def decide(one: Node, other: Node) -> bool | None:
             if equal is False:
                 return False
             agreed += equal is True
-            if agreed >= ENOUGH_POINTS:
-                break
         if agreed:
             return True
     points = _real_points(letters) + _whole_points(letters)
@@ -152,25 +148,37 @@ def _mentions_i(node: Node) -> bool:
 
 
 def _real_points(letters: list[str]) -> list[Mapping[str, Value]]:
-    """Return points: all letters positive, all negative, then mixed signs and sizes."""
+    r"""Return points of chosen signs and sizes.
+
+    All letters positive or negative, near one and large (where another branch of a maximum may
+    rule), then each letter alone of its sign: `\sqrt{x^2 y}` is told from `x \sqrt y` where only x
+    is negative.
+    """
+    everything = (1 << len(letters)) - 1
+    patterns = [(0, _NEAR), (everything, _NEAR), (0, _LARGE), (everything, _LARGE)]
+    if len(letters) > 1:
+        for k in range(min(len(letters), MAX_LONE_SIGNS)):
+            patterns += [(1 << k, _NEAR), (everything ^ 1 << k, _NEAR)]
     return [
-        {letter: _coordinate(letter, index) for letter in letters} for index in range(REAL_POINTS)
+        {
+            letter: _coordinate(letter, index, -1 if signs >> k & 1 else 1, shift)
+            for k, letter in enumerate(letters)
+        }
+        for index, (signs, shift) in enumerate([*patterns, (0, _SMALL), (everything, _SMALL)])
     ]
 
 
-@lru_cache(maxsize=2048)
-def _coordinate(letter: str, index: int) -> Value:
-    random = Random(f"{letter}@{index}")
-    size = random.randrange(1 << 52, 1 << 54)  # with 53 bits after the point: between 1/2 and 2
-    sign = _SIGNS.get(index) or random.choice((1, -1))
-    shift = _SHIFTS[index % len(_SHIFTS)]
+@lru_cache(maxsize=4096)
+def _coordinate(letter: str, index: int, sign: int, shift: int) -> Value:
+    size = Random(f"{letter}@{index}").randrange(1 << 52, 1 << 54)
     return whole(sign * size, shift)
 
 
 def _whole_points(letters: list[str]) -> list[Mapping[str, Value]]:
-    """Return points of small positive integers: for factorials, `(-1)^n` and the like."""
+    """Return points of positive integers: for factorials, remainders, `(-1)^n` and the like."""
     points: list[Mapping[str, Value]] = []
     for index in range(WHOLE_POINTS):
         random = Random(index)
-        points.append({letter: whole(random.randrange(2, 12) + index, 0) for letter in letters})
+        low, high = _WHOLE[index % len(_WHOLE)]
+        points.append({letter: whole(random.randrange(low, high), 0) for letter in letters})
     return points

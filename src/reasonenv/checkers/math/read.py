@@ -37,7 +37,6 @@ _LEAD = re.compile(
 _PICTURES = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff]+(?=\\s|$)|^[✅❌➡]+")
 _HTML = re.compile(r"</?(?:b|i|u|em|strong|code|span|p|sub|mark)>", re.IGNORECASE)
 _MARKS = "*`_ \t\n\r"
-_WORDS = re.compile(r"[A-Za-z][A-Za-z'\-]+")
 _ALL_REALS = frozenset(
     (
         "all real numbers", "all reals", "all real number", "real numbers", "any real number",

@@ -55,7 +55,6 @@ class RealSet:
 
 
 _INF = Constant("inf")
-_ALL = Piece(-_FAR, False, _FAR, False, Neg(_INF), _INF)
 
 
 def is_set_like(node: Node) -> bool:

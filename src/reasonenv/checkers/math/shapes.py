@@ -28,9 +28,8 @@ from reasonenv.checkers.math.tree import (
     rebuild,
 )
 
-__all__ = ["MEMBERED", "is_scalar", "shaped"]
+__all__ = ["is_scalar", "shaped"]
 
-MEMBERED = (List, Set)
 _STRUCTURES = (List, Set, SetOp, Bracketed, Chain, Matrix, Quantity)
 _TO_SHAPE = (*_STRUCTURES, PlusMinus)
 _SETS = (Set, SetOp, Bracketed)

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 __all__ = [
-    "ONE",
     "REALS",
     "ZERO",
     "Add",
@@ -254,7 +253,6 @@ class Unreadable(Node):
 
 
 ZERO = Number(0)
-ONE = Number(1)
 INFINITY = Constant("inf")
 REALS = Bracketed("()", (Neg(INFINITY), INFINITY))
 
