@@ -34,6 +34,12 @@ class Extracted:
 
 
 _BOX = re.compile(r"\\f?box(?:ed)?(?![A-Za-z])")
+_BARE_BOXED = re.compile(r"[-+]?\w[\w.,/]*")
+_NOT_BEFORE = re.compile(
+    r"(?:\b(?:not|never|neither|nor|cannot be)|n['’]t)\b[\s$\\(\[*:]{0,8}\Z", re.IGNORECASE
+)
+NOT_CONTEXT_CHARS = 24
+"""Before a box, searched for a negation."""
 _BETWEEN_BOXES = re.compile(
     r"(?:[\s,;$]|\\[\s,;!()\[\]]|\\q?quad|\\text\{\s*,?\s*(?:and|or)\s*\}|\b(?:and|or)\b)*"
 )
@@ -50,7 +56,7 @@ JSON_TAIL_CHARS = 4_000
 """From the end: where the answer field of a JSON object must begin."""
 
 _CUE = re.compile(
-    r"(?P<hash>^[ \t]*####[ \t]+(?=\S))"
+    r"(?P<hash>^[ \t]*####[ \t]*(?=[^\s#]))"
     r"|(?P<head>^[ \t#*_]*(?:the )?(?:final )?answer[*_:]*[ \t]*$)"
     r"|(?P<word>\b(?:answers?|ans|correct (?:option|choice))\b[*_]{0,3}[ \t]{0,3}"
     r"(?:(?P<verb>is|are)(?P<not>n['’]t|[ \t]+not)?\b[*_]{0,3}[ \t]{0,3}:?|[:=]))",
@@ -58,7 +64,7 @@ _CUE = re.compile(
 )
 _SOMEONE_ELSES = re.compile(
     r"\b(?:reference|expected|gold|given|stored|recorded|official|key|wrong|incorrect|previous|"
-    r"first|initial|possible|student'?s?|your|their|his|her|intermediate|if|suppose)\b[^.!?\n]{0,40}\Z",
+    r"first|initial|possible|student'?s?|your|their|his|her|intermediate|if|suppose|not true|false)\b[^.!?\n]{0,40}\Z",
     re.IGNORECASE,
 )
 MAX_CUES = 100
@@ -71,6 +77,12 @@ _RETRACTED = re.compile(
     r"|\bscratch that\b",
     re.IGNORECASE,
 )
+_IS_WRONG = re.compile(r"[\s$)\]*]{0,6}(?:is|was) (?:wrong|incorrect|not)\b", re.IGNORECASE)
+_CORRECTED = re.compile(
+    r"\bno,? wait\b|\bwait, |\bactually,? (?:it|the answer)"
+    r"|\bI (?:do not|don['’]t) (?:think|believe) so",
+    re.IGNORECASE,
+)
 RETRACTION_CHARS = 120
 """After the last statement, searched for words that take it back."""
 
@@ -78,6 +90,10 @@ _SENTENCE_END = re.compile(r"[.!?。](?=[*_`\"')\]$]{0,4}(?:\s|$))")
 _PROSE_TAIL = re.compile(
     r",\s+(?!and\b|or\b)[A-Za-z]{2,}"
     r"|\s(?:because|since|which|so|as|altogether|in total|in all|total)\b",
+    re.IGNORECASE,
+)
+_HEDGED = re.compile(
+    r"^[*_`$\s]*\?|\b(?:could|might|possibl[ey]|perhaps|maybe|alternatively|or)\b[^.\n]*\d",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
@@ -176,9 +192,7 @@ def _boxed(text: str) -> Extracted:
                 break
             spans.append((box.start(), closer + 1, text[opener + 1 : closer].strip()))
         else:
-            bare = (
-                re.compile(r"[-+]?\w[\w.,/]*").match(text, opener) if opener > box.end() else None
-            )
+            bare = _BARE_BOXED.match(text, opener) if opener > box.end() else None
             if bare is None:  # the macro's name in prose: "put it in \boxed as requested"
                 continue
             if not any(c.isdigit() for c in bare[0]) and len(bare[0]) > 1:
@@ -195,7 +209,10 @@ def _boxed(text: str) -> Extracted:
             contents.append(before[2])
     if not contents[0]:
         return Extracted(None, "the last box is empty or never closes")
-    if _is_retracted(text, spans[-1][1]):
+    start, end, _ = spans[-1]
+    if _NOT_BEFORE.search(text[max(0, start - NOT_CONTEXT_CHARS) : start]):
+        return Extracted(None, "the last statement is negated")
+    if _is_retracted(text, end) or _IS_WRONG.match(text, end):
         return Extracted(None, "the last statement is taken back")
     return Extracted(", ".join(reversed(contents)), "box")
 
@@ -226,9 +243,12 @@ def _cued(text: str) -> Extracted:
     line = _first_line(text[last.end() : last.end() + 2 * MAX_LINE_CHARS])
     if last["not"] or re.match(r"[*_\s]{0,4}not\b", line, re.IGNORECASE):
         return Extracted(None, "the last statement is negated")
-    if _is_retracted(text, last.end()):
+    end = last.end()
+    if _is_retracted(text, end) or _CORRECTED.search(text, end, end + RETRACTION_CHARS):
         return Extracted(None, "the last statement is taken back")
     value = _trim(line)
+    if _HEDGED.search(line[len(value) :]):
+        return Extracted(None, "the last statement is hedged")
     return Extracted(value, "cue") if value else Extracted(None, "the last cue is a stub")
 
 

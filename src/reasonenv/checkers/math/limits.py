@@ -27,7 +27,7 @@ MAX_ANSWER_CHARS = 10_000
 """A longer extracted answer is MALFORMED."""
 MAX_GOLD_CHARS = 10_000
 """A longer gold is a CHECKER_ERROR."""
-EXTRACT_CHARS = 200_000
+EXTRACT_CHARS = 100_000
 """Of a completion, from its end: what is searched for the final answer."""
 MAX_TOKENS = 2_500
 """Of one answer; one with more is unreadable."""
