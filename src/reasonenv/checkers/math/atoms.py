@@ -101,7 +101,7 @@ class Atoms(Numerals, Brackets, Environments):
             constant = None
         if constant is not None:
             return Constant(constant)
-        if name == "C" and self.at("(") and self.peek(1).kind == "num" and self.peek(2).text == ",":
+        if name == "C" and self.at("(") and self.peek(2).text == ",":
             with self.nested():
                 pair = self.arguments()
             if len(pair) != 2:

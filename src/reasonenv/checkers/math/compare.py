@@ -33,6 +33,7 @@ from reasonenv.checkers.math.units import same_unit
 __all__ = ["equal_trees"]
 
 _PLAIN = (Mul, Symbol, Neg, Call)
+_NAME_MARKS = str.maketrans({"\\": None, "{": " ", "}": None})
 _ARTICLES = ("the ", "a ", "an ")
 MAX_WORD_PRODUCT = 4
 """Letters of a lower-case word that may be a product of letters instead."""
@@ -157,7 +158,8 @@ class _Comparer:
         text, other = (gold, answer) if isinstance(gold, Text) else (answer, gold)
         assert isinstance(text, Text)
         if isinstance(other, Symbol):
-            return _folded(text.words) == other.name
+            name = other.name.translate(_NAME_MARKS)  # \triangle{ABC} is "triangle ABC"
+            return _folded(text.words) == _folded(name)
         word = text.words
         if not isinstance(other, _PLAIN) or not word.isalpha() or len(word) > MAX_WORD_PRODUCT:
             return False
@@ -287,7 +289,7 @@ def _common_name(items: list[Node]) -> tuple[Node, list[Node]] | None:
 
 def _assignments(node: Node) -> dict[Node, Node] | None:
     """Return the named solution `x = 1, y = 2`, also `(x, y) = (1, 2)`; None where it is none."""
-    if isinstance(node, Bracketed) and all(isinstance(item, Chain) for item in node.items):
+    if isinstance(node, Bracketed | Set) and all(isinstance(item, Chain) for item in node.items):
         node = List(node.items)
     if isinstance(node, Chain):
         pair = named_value(node)

@@ -64,7 +64,8 @@ _CUE = re.compile(
 )
 _SOMEONE_ELSES = re.compile(
     r"\b(?:reference|expected|gold|given|stored|recorded|official|key|wrong|incorrect|previous|"
-    r"first|initial|possible|student'?s?|your|their|his|her|intermediate|if|suppose|not true|false)\b[^.!?\n]{0,40}\Z",
+    r"first|initial|possible|student'?s?|your|their|his|her|intermediate|if|suppose|"
+    r"not true|false)\b[^.!?\n]{0,40}\Z",
     re.IGNORECASE,
 )
 MAX_CUES = 100

@@ -120,6 +120,9 @@ class Parser(Atoms):
     def side(self) -> Node:
         """Read a set expression, a quantity or a ratio."""
         left = self.quantity()
+        if self.at("choose") and self.depth == 1:  # "5 choose 2"; in braces it is a group's
+            self.take()
+            left = Call("binomial", (left, self.sum()))
         if self.at(":") and not self.bar_closes and self.peek(1).kind in ("num", "sym"):
             items = [left]
             while self.at(":"):
@@ -148,6 +151,8 @@ class Parser(Atoms):
         if words and words[0].lower() in MAGNITUDES:
             value = Mul((value, Number(MAGNITUDES[words[0].lower()])))
             words = words[1:]
+        if [word.lower() for word in words[:2]] == ["per", "cent"]:
+            words = ["percent", *words[2:]]
         if words and words[0].lower() in PERCENT_WORDS:
             value = Call("percent", (value,))
             words = words[1:]

@@ -50,6 +50,7 @@ _CHOICE = re.compile(
 )
 _OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?:\b(?:or|and)|[,/&])\s*\(?[A-Z]\b|^(?:or|and)\b")
 _MINUS = re.compile(r"^(?:-|(?:minus|negative) )", re.IGNORECASE)
+_CURRENCIES = frozenset(("usd", "us", "eur", "gbp", "rs", "inr", "cad", "aud"))
 _VOWEL = re.compile("[aeiou]")
 MIN_TEXT_LETTERS = 2
 """Of the longest word of an answer in words."""
@@ -140,6 +141,8 @@ def _stripped(text: str) -> str:
 
 
 def _tree(tokens: list[Token], written: str) -> Node:
+    if tokens[0].text.lower() in _CURRENCIES and len(tokens) > 1:
+        tokens = tokens[2 if tokens[1].text == "." else 1 :]
     first = tokens[0]
     wordy = first.kind == "word" or (first.text == "-" and tokens[-1].kind == "word")
     if wordy and all(t.kind in _WORD_KINDS or t.text in _WORD_MARKS for t in tokens):

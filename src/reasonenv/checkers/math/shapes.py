@@ -62,7 +62,13 @@ def shaped(node: Node) -> Node:
     if isinstance(node, SetOp):  # plain {3} beside a union is the set
         items = [shaped(item) for item in node.items]
         return SetOp(node.operator, tuple(Set((i,)) if is_number(i) else i for i in items))
-    if isinstance(node, Chain | Bracketed):
+    if isinstance(node, Bracketed):
+        rows = tuple(item.items for item in node.items if isinstance(item, Bracketed))
+        is_matrix = len(rows) == len(node.items) > 0 and len({len(row) for row in rows}) == 1
+        if is_matrix and node.brackets == "[]":  # [[1,2],[3,4]]
+            return rebuild(Matrix(rows), shaped)
+        return rebuild(node, shaped)
+    if isinstance(node, Chain):
         return rebuild(node, shaped)
     if isinstance(node, Quantity):
         return Quantity(shaped(node.value), node.unit)

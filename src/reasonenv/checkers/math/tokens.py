@@ -64,7 +64,7 @@ _TOKEN = re.compile(
   | (?P<word>[A-Za-z]+)
   | (?P<comma>\{{,\}})
   | (?P<op>
-        \*\*|<=|>=|=<|=>|(?<![\d)}}])!=|==|<>|\+/-|\|\||\.\.\.|[-+*/^_!%=<>()\[\]{{}}|,;:&'°]
+        \*\*|<=|>=|=<|=>|(?<![\d)}}])!=|:=|==|<>|\+/-|\|\||\.\.\.|[-+*/^_!%=<>()\[\]{{}}|,;:&'°]
     )
   | (?P<money>[$€£¥₹])
   | (?P<bad>.)
@@ -75,7 +75,10 @@ _ESCAPED = {
     "\\{": "\\{", "\\}": "\\}", "\\%": "%", "\\|": "||", "\\&": "&", "\\_": "_", "\\/": "",
     "\\$": "", "\\(": "", "\\)": "", "\\[": "", "\\]": "", "\\#": "#",
 }  # fmt: skip
-_OPS = {"**": "^", "=<": "<=", "<>": "!=", "==": "=", "+/-": "+-", "=>": "bad", "...": "dots"}
+_OPS = {
+    "**": "^", "=<": "<=", "<>": "!=", "==": "=", ":=": "=", "+/-": "+-", "=>": "bad",
+    "...": "dots",
+}  # fmt: skip
 _NON_DIGITS = re.compile(r"[^\d.]")
 _DEPTH = {"(": 1, "[": 1, "\\{": 1, ")": -1, "]": -1, "\\}": -1}
 _PLAIN_NAMES = {
@@ -83,7 +86,8 @@ _PLAIN_NAMES = {
     "infty": ("sym", "\\infty"), "infinity": ("sym", "\\infty"), "Infinity": ("sym", "\\infty"),
     "sqrt": ("cmd", "sqrt"), "cbrt": ("cmd", "cbrt"), "abs": ("cmd", "abs"),
     "floor": ("cmd", "floor"), "ceil": ("cmd", "ceil"), "binom": ("cmd", "binom"),
-    "mod": ("op", "mod"), "union": ("op", "cup"), "cup": ("op", "cup"), "Pi": ("sym", "\\pi"),
+    "mod": ("op", "mod"), "choose": ("op", "choose"),
+    "union": ("op", "cup"), "cup": ("op", "cup"), "Pi": ("sym", "\\pi"),
 }  # fmt: skip
 _FUNCTION_AND_LETTER = re.compile(
     r"(sin|cos|tan|cot|sec|csc|sinh|cosh|tanh|ln|log|exp|sqrt|pi)([a-z])\Z"
