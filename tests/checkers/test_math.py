@@ -213,6 +213,16 @@ def test_a_worker_that_dies_again_is_a_failed_checker(monkeypatch):
     assert str(slow_module.ATTEMPTS) in verdict.detail["error"]
 
 
+def test_a_fault_of_the_checker_is_a_failed_checker(monkeypatch):
+    def broken(*arguments):
+        raise ArithmeticError("broken")
+
+    monkeypatch.setattr("reasonenv.checkers.math.judge.equal_trees", broken)
+    verdict = judge_answer("1/2", "0.5")
+    assert verdict.status is Status.CHECKER_ERROR
+    assert verdict.detail["error"] == "ArithmeticError: broken"
+
+
 def test_the_reward_function_has_trls_form():
     chat = [{"role": "assistant", "content": "\\boxed{0.5}"}]
     golds = ["1/2", "so \\boxed{\\frac12}", "2", "\\frac{"]

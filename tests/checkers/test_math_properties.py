@@ -230,6 +230,8 @@ def test_no_text_raises_and_every_verdict_is_plain_and_the_same_twice(gold, comp
     bare = judge_answer(gold, completion)
     assert bare == judge_answer(gold, completion)
     assert (bare.status is Status.CORRECT) == verify(completion, gold)
+    for one in (verdict, bare):  # a failed checker names the gold; anything else would be a fault
+        assert one.status.is_evidence or "gold" in one.detail["error"], one
 
 
 @given(st.text(st.characters(), max_size=40))  # surrogates too

@@ -21,6 +21,7 @@ from reasonenv.checkers.math.tree import (
     Symbol,
     Text,
 )
+from reasonenv.checkers.math.vocabulary import KNOWN_FUNCTIONS
 from reasonenv.checkers.math.words import words_of
 
 __all__ = ["Atoms", "begins_atom"]
@@ -189,7 +190,7 @@ class Atoms(Numerals, Brackets, Environments):
         result = _call(name, arguments, base)
         if power is None:
             return result
-        if power == Neg(Number(1)) and isinstance(result, Call):
+        if power == Neg(Number(1)) and "arc" + name in KNOWN_FUNCTIONS:
             return Call("arc" + name, arguments)
         return Pow(result, power)
 

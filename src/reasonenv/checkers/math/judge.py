@@ -56,19 +56,23 @@ def judge_answer(gold: object, answer: str, options: MathOptions = DEFAULTS) -> 
         return _limited(
             Status.MALFORMED, answer, f"an answer of more than {MAX_ANSWER_CHARS} characters"
         )
+    try:
+        return _judged(text, answer, options)
+    except WorkerFailedError as error:
+        return Verdict(Status.CHECKER_ERROR, 0.0, answer, {"error": str(error)})
+    except Exception as error:  # a fault of the checker is no wrong answer, and no dead run
+        reason = f"{type(error).__name__}: {error}"
+        return Verdict(Status.CHECKER_ERROR, 0.0, answer, {"error": reason})
+
+
+def _judged(text: str, answer: str, options: MathOptions) -> Verdict:
     ours, theirs = read(text), read(answer)
     if not ours.spelling:
         return _unusable_gold(f"nothing is left of the gold {text[:MAX_SHOWN_CHARS]!r}")
     if not theirs.spelling:
         return Verdict(Status.NO_ANSWER, 0.0, None, {"rung": "limits", "reason": "an empty answer"})
     how = Comparison(options)
-    try:
-        equal = _equal(ours, theirs, how)
-    except WorkerFailedError as error:
-        return Verdict(Status.CHECKER_ERROR, 0.0, answer, {"error": str(error)})
-    except Exception as error:  # a fault of the checker is no wrong answer, and no dead run
-        reason = f"{type(error).__name__}: {error}"
-        return Verdict(Status.CHECKER_ERROR, 0.0, answer, {"error": reason})
+    equal = _equal(ours, theirs, how)
     if not equal and isinstance(ours.tree, Unreadable):
         return _unusable_gold(f"the gold cannot be read: {text[:MAX_SHOWN_CHARS]!r}")
     detail: dict[str, object] = {

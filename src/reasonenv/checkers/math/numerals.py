@@ -87,7 +87,7 @@ class Numerals(Cursor):
         self.take()
         name = spelling(self.braced_tokens())
         base = _BASE_WORDS.get(name) or (int(name) if name.isdigit() and len(name) < 3 else 0)
-        if not 2 <= base <= 36:
+        if not 2 <= base <= 36 or any(int(digit) >= base for digit in digits):
             raise UnreadableError
         return BaseN(digits, base)
 
