@@ -7,11 +7,11 @@ r"""Judging a final answer in mathematics: extract it, read it into a tree, comp
 * `accuracy_reward`: the same as a reward function in TRL's form.
 * `MathOptions`: how answers are compared, with the policy's defaults.
 
-Inside, from text to verdict: `extract`, `chars`, `tokens`, `parse` (on `atoms`, `environments`,
-`cursor`), `read`, `tree`, `printer`; `shapes`, `compare`, `relations`, `realsets`; and the ladder
-of `scalars`: `rational`, `modular`, `decimals`, `numeric` (mpmath), `symbolic` (sympy, in a
-worker). `limits` names every limit. No text is ever executed, and what cannot be proved equal is
-not equal.
+Inside, from text to verdict: `extract`, `chars`, `tokens`, `parse` (on `cursor`, `numerals`,
+`brackets`, `environments`, `atoms`, `quantities`), `read`, `tree`, `printer`; `shapes`, `compare`,
+`relations`, `realsets`; and the ladder of `scalars`: `rational`, `modular`, `decimals`, `numeric`
+(mpmath), `symbolic` (sympy, in a worker). `limits` names every limit. No text is ever executed,
+and what cannot be proved equal is not equal.
 """
 
 from __future__ import annotations
