@@ -20,6 +20,7 @@ __all__ = [
     "MissingExtraError",
     "ModelError",
     "NoChatTemplateError",
+    "PoolUnavailableError",
     "ReasonEnvError",
     "RecipeError",
     "RegistrationError",
@@ -29,6 +30,8 @@ __all__ = [
     "StorageError",
     "TooManyUnscoredError",
     "UnknownEnvError",
+    "WorkerDied",
+    "WorkerTimeout",
     "did_you_mean",
 ]
 
@@ -99,6 +102,27 @@ class GroupRequiredError(RewardError):
 
 class CheckerFailedError(ReasonEnvError):
     """Raised when `step` gets a verdict that is no evidence about the answer."""
+
+
+class PoolUnavailableError(ReasonEnvError):
+    """Raised when a worker process cannot be started, or its pool is closed."""
+
+
+class WorkerDied(ReasonEnvError):
+    """Raised when a job's worker process died under it, on a fresh worker too."""
+
+
+class WorkerTimeout(ReasonEnvError, TimeoutError):
+    """Raised when a job ran past its deadline; its worker was killed.
+
+    Attributes:
+        seconds: the deadline, counted from the start of the work.
+        cpu_seconds: what the job had used of a CPU by then, None where the system does not tell.
+            Much less than `seconds` means that the machine was busy, not that the job was long.
+    """
+
+    seconds: float = 0.0
+    cpu_seconds: float | None = None
 
 
 class SandboxUnavailableError(ReasonEnvError):

@@ -1,82 +1,42 @@
-"""The math judge: what it pays, what it must not pay, and that no text harms it."""
+"""The math judge: statuses, places, options, and what its detail tells."""
 
-import json
 import pickle
-import time
-from fractions import Fraction
+from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from reasonenv.answer_format import AnswerFormat
 from reasonenv.checkers import MathJudge, judge_answer, verify
-from reasonenv.checkers.math import extract_answer
+from reasonenv.checkers.math import MathOptions, accuracy_reward, explain, extract_answer
+from reasonenv.checkers.math import slow as slow_module
 from reasonenv.checkers.math.limits import MAX_ANSWER_CHARS
-from reasonenv.types import Problem, Status, thaw
-
-# Measured when the simple ladder was written; raise them when the checker gets better.
-DEV_FLOOR = 0.785
-REAL_FLOOR = 0.90
-KNOWN_FALSE_POSITIVES = "math/known_false_positives.json"
+from reasonenv.errors import WorkerDied, WorkerTimeout
+from reasonenv.types import Problem, Status
 
 
 def judge(gold, completion, **options):
     return MathJudge(**options)(Problem("?", gold), completion)
 
 
-def judged(case):
-    if case.get("form") == "bare":
-        return judge_answer(case["gold"], case["answer"])
-    return judge(case["gold"], case.get("answer") or case.get("completion") or "")
-
-
-def outcome(rows, label):
-    """Return (the share judged as labelled, the ids paid that should not be)."""
-    paid = {row["id"]: judged(row).status is Status.CORRECT for row in rows}
-    agreed = sum(paid[row["id"]] == row[label] for row in rows)
-    wrongly = {row["id"] for row in rows if paid[row["id"]] and not row[label]}
-    return agreed / len(rows), wrongly
-
-
-def test_straightforward_cases_are_all_judged_right(cases):
-    for case in cases("math/simple.jsonl"):
-        verdict = judge(case["gold"], case["completion"])
-        assert verdict.correct is case["label"], (case, verdict)
-
-
-def test_agreement_with_the_hand_written_cases_does_not_fall(cases):
-    agreement, _ = outcome(cases("math/dev.jsonl"), "label")
-    assert agreement >= DEV_FLOOR
-
-
-def test_no_more_wrong_answers_are_paid_than_the_known_ones(cases):
-    _, wrongly = outcome(cases("math/dev.jsonl"), "label")
-    [known] = cases(KNOWN_FALSE_POSITIVES)
-    assert wrongly <= set(known)
-
-
-def test_what_models_really_wrote_is_judged_as_well_as_measured(shared_cases):
-    agreement, wrongly = outcome(shared_cases("math/real_dev.jsonl"), "expected")
-    assert agreement >= REAL_FLOOR
-    assert not wrongly
-
-
-def test_every_hand_written_case_gets_evidence_or_names_its_gold_unusable(cases):
-    for case in cases("math/dev.jsonl"):
-        verdict = judged(case)
-        assert verdict.status.is_evidence, case["id"]
-        json.dumps(thaw(verdict.detail), allow_nan=False)
+def paid(gold, answer, **options):
+    return judge_answer(gold, answer, MathOptions(**options)).status is Status.CORRECT
 
 
 @pytest.mark.parametrize(
-    "gold", [None, True, "", "  ", [], float("nan"), float("inf"), "\\boxed{}"]
+    "gold", [None, True, "", "  ", [], float("nan"), float("inf"), "\\boxed{}", "(2,", "\\frac{1}{"]
 )
 def test_an_unusable_gold_is_a_failed_checker_and_not_a_wrong_answer(gold):
     verdict = judge(gold, "\\boxed{1}")
     assert verdict.status is Status.CHECKER_ERROR
     assert verdict.correct is None
     assert verdict.detail["error"]
+
+
+def test_an_unreadable_gold_still_equals_its_own_spelling():
+    assert (
+        judge_answer("\\sum_{k=1}^n k^k", "$\\sum_{k=1}^{n} k^{k}$").status is Status.CHECKER_ERROR
+    )
+    assert verify("\\sum_{k=1}^n k^k", "$\\sum_{k=1}^n  k^k$")
 
 
 @pytest.mark.parametrize("gold", [42, 42.0, "42"])
@@ -92,14 +52,41 @@ def test_an_answer_over_the_size_limit_is_malformed():
     assert judge("1", "\\boxed{" + "1" * (MAX_ANSWER_CHARS + 1) + "}").status is Status.MALFORMED
 
 
+def test_an_answer_that_is_no_text_is_malformed():
+    assert judge_answer("1", 1).status is Status.MALFORMED
+
+
 @pytest.mark.parametrize("text", ["", "  \n", "<think>4", "\\boxed{", "\\boxed{}", "The answer is"])
 def test_where_nothing_is_answered_the_status_says_so(text):
     assert judge("4", text).status is Status.NO_ANSWER
 
 
-def test_the_detail_says_which_rung_decided_and_shows_both_sides():
+@pytest.mark.parametrize(
+    ("gold", "answer", "rung"),
+    [
+        ("1/2", "50\\%", "rational"),
+        ("x", "$x$", "string"),
+        ("(x+1)^2", "x^2+2x+1", "residue"),
+        ("1/3", "0.333333", "decimal"),
+        ("\\sin 2x", "2\\sin x\\cos x", "numeric"),
+        ("(1,2)", "[1,2]", "form"),
+    ],
+)
+def test_the_detail_says_which_rung_decided(gold, answer, rung):
+    assert judge_answer(gold, answer).detail["rung"] == rung
+
+
+def test_the_detail_shows_the_place_and_both_sides():
     detail = judge("1/2", "\\boxed{50\\%}").detail
     assert dict(detail) == {"place": "box", "rung": "rational", "gold": "1/2", "answer": "1/2"}
+
+
+def test_explain_tells_a_person_how_the_verdict_came_about():
+    text = explain("\\sqrt2", "1.414")
+    assert text.startswith("incorrect")
+    assert "read as a decimal" in text
+    assert "a function's value: \\sqrt{2}" in text
+    assert "cannot be read" in explain("\\frac{", "1")
 
 
 def test_strict_counts_only_the_demanded_place():
@@ -109,9 +96,9 @@ def test_strict_counts_only_the_demanded_place():
     assert judge("4", "\\boxed{4}", format=layout).status is Status.CORRECT
 
 
-def test_strict_without_a_format_is_refused_at_construction():
-    with pytest.raises(ValueError, match="format=AnswerFormat"):
-        MathJudge(strict=True)
+def test_strict_without_a_format_demands_a_box():
+    assert judge("4", "the answer is 4", strict=True).status is Status.NO_ANSWER
+    assert judge("4", "the answer is \\boxed{4}", strict=True).status is Status.CORRECT
 
 
 def test_the_formats_reasoning_is_no_answer():
@@ -121,9 +108,67 @@ def test_the_formats_reasoning_is_no_answer():
     assert judge("4", "<reasoning>\\boxed{4}", format=AnswerFormat()).status is Status.NO_ANSWER
 
 
+def test_tolerance_is_relative_to_the_gold():
+    assert not paid("0.67", "2/3")
+    assert paid("0.67", "2/3", tolerance=0.01)
+    assert paid("6.28", "2\\pi", tolerance=0.001)
+    assert not paid("6.28", "6.4", tolerance=0.001)
+    assert paid("(0.67, 1)", "(2/3, 1)", tolerance=0.01)
+
+
+def test_percent_lenient_ignores_a_sign_that_only_one_side_has():
+    assert not paid("5\\%", "5")
+    assert paid("5\\%", "5", percent="lenient")
+    assert paid("5\\%", "0.05", percent="lenient")
+    assert not paid("5\\%", "6", percent="lenient")
+
+
+def test_units_off_demands_the_unit_on_both_sides():
+    assert paid("15", "15 cm")
+    assert not paid("15", "15 cm", units=False)
+    assert paid("15 cm", "15 cm", units=False)
+
+
+@pytest.mark.parametrize(
+    "answer", ["2^{10}", "1000+24", "2048/2", "\\sqrt{1048576}", "32\\cdot 32"]
+)
+def test_must_be_evaluated_refuses_what_restates_the_sum(answer):
+    assert paid("1024", answer)
+    assert not paid("1024", answer, must_be_evaluated=True)
+
+
+@pytest.mark.parametrize(
+    "answer", ["3/4", "0.75", "\\frac{3}{4}", "75\\%", "x=\\frac{3}{4}", "0.75 \\text{ cm}"]
+)
+def test_must_be_evaluated_takes_every_worked_out_form(answer):
+    assert paid("\\frac34", answer, must_be_evaluated=True)
+    assert paid("2\\sqrt{3}", "2\\sqrt3", must_be_evaluated=True)
+    assert not paid("\\frac34", "\\frac68", must_be_evaluated=True)
+
+
+def test_renamed_constants_may_have_another_name():
+    assert not paid("x^2+C", "x^2+K")
+    assert paid("x^2+C", "x^2+K", renamed_constants=True)
+    assert paid("Ae^x+Be^{-x}", "C_1e^{x}+C_2e^{-x}", renamed_constants=True)
+    assert not paid("x^2+C", "x^2", renamed_constants=True)
+    assert not paid("x^2+y", "x^2+z", renamed_constants=True)
+
+
+@pytest.mark.parametrize("option", [{"percent": "maybe"}, {"tolerance": -1}, {"tolerance": 2}])
+def test_an_option_out_of_range_is_refused_at_construction(option):
+    with pytest.raises(ValueError, match=next(iter(option))):
+        MathJudge(**option)
+
+
+def test_an_unknown_option_is_refused_with_the_nearest_name():
+    with pytest.raises(ValueError, match="did you mean `tolerance`"):
+        MathOptions.of({"tolerence": 0.1})
+
+
 def test_a_judge_pickles():
-    judge = MathJudge(strict=True, format=AnswerFormat())
+    judge = MathJudge(strict=True, format=AnswerFormat(), tolerance=0.1)
     assert pickle.loads(pickle.dumps(judge)) == judge
+    assert replace(judge, tolerance=0.0) != judge
 
 
 @pytest.mark.parametrize(
@@ -135,128 +180,51 @@ def test_a_judge_pickles():
         ("The answer is 72, in total, so she sold that many.", "72"),
         ("<answer> 7 </answer>", "7"),
         ("#### 1,000", "1,000"),
+        ('{"answer": "\\\\frac{1}{2}"}', "\\frac{1}{2}"),
     ],
 )
 def test_the_final_answer_is_found_where_it_stands(text, answer):
     assert extract_answer(text).answer == answer
 
 
-JUNK = ["a", "\\boxed{", "\\boxed{1} ", "answer is ", "answer: 1\n", "{", "<think>", " ", "\n", "$"]
-JUNK += ["*", "1", "#### 1\n", '"answer": "', ". ", "= ", "<answer>", "\\", "\\text{ and }", "((1,"]
+class Pool:
+    def __init__(self, error):
+        self.error = error
+
+    def run(self, *arguments, timeout):
+        raise self.error
 
 
-@pytest.mark.parametrize("piece", JUNK)
-def test_half_a_megabyte_of_junk_is_judged_in_well_under_a_second(piece):
-    junk = piece * (500_000 // len(piece))
-    start = time.process_time()
-    judge("5", junk)
-    judge_answer("5", junk[: MAX_ANSWER_CHARS - 1])
-    assert time.process_time() - start < 1.0  # measured: below 0.25
+UNDECIDABLE = "5\\ln(\\ln(\\ln(1)))", "\\ln(\\ln(\\ln(1)))"
 
 
-HOSTILE = ["9^{9^{9^{9}}}", "10**10**10", "1e1000000000", "1e-1000000000", "99999999!", "2^" * 3000]
-HOSTILE += ["(" * 5000, "\\frac{1}{" * 1000, "-" * 9000 + "2", "1/" * 4000 + "3", "0^0", "0^{-1}"]
-HOSTILE += ["__import__('os').getpid()*0+1", "\\sqrt{" * 1500, "1" * 9000, "0." + "3" * 9000]
+def test_what_no_worker_decides_in_time_is_wrong_and_says_undecided(monkeypatch):
+    monkeypatch.setattr("reasonenv.checkers.pool.default_pool", lambda: Pool(WorkerTimeout("late")))
+    verdict = judge_answer(*UNDECIDABLE)
+    assert verdict.status is Status.INCORRECT
+    assert verdict.detail["undecided"] is True
+    assert "deadline" in explain(*UNDECIDABLE)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_towers_and_huge_numbers_are_never_evaluated(text):
-    start = time.process_time()
-    assert judge_answer("5", text).status is Status.INCORRECT
-    assert time.process_time() - start < 0.5
+def test_a_worker_that_dies_again_is_a_failed_checker(monkeypatch):
+    monkeypatch.setattr("reasonenv.checkers.pool.default_pool", lambda: Pool(WorkerDied("gone")))
+    verdict = judge_answer(*UNDECIDABLE)
+    assert verdict.status is Status.CHECKER_ERROR
+    assert str(slow_module.ATTEMPTS) in verdict.detail["error"]
 
 
-rationals = st.fractions(min_value=-(10**6), max_value=10**6, max_denominator=997)
+def test_a_fault_of_the_checker_is_a_failed_checker(monkeypatch):
+    def broken(*arguments):
+        raise ArithmeticError("broken")
+
+    monkeypatch.setattr("reasonenv.checkers.math.judge.equal_trees", broken)
+    verdict = judge_answer("1/2", "0.5")
+    assert verdict.status is Status.CHECKER_ERROR
+    assert verdict.detail["error"] == "ArithmeticError: broken"
 
 
-def ways(value):
-    sign, size = "-" if value < 0 else "", abs(value)
-    top, bottom = size.numerator, size.denominator
-    yield f"{value.numerator}/{value.denominator}"
-    yield f"{sign}\\frac{{{top}}}{{{bottom}}}"
-    yield f"$ {sign}\\dfrac{{{3 * top}}}{{{3 * bottom}}} $."
-    yield f"\\left({sign}{top}/{bottom}\\right)"
-    yield f"{sign}\\frac{{{100 * top}}}{{{bottom}}}\\%"
-    if bottom == 1:
-        yield f"{value.numerator:,}"
-        yield f"{value.numerator}.00 apples"
-    elif top > bottom:
-        yield f"{sign}{top // bottom}\\frac{{{top % bottom}}}{{{bottom}}}"
-
-
-@given(rationals, st.data())
-def test_a_rational_written_in_two_ways_is_equal(value, data):
-    one, other = (data.draw(st.sampled_from(list(ways(value)))) for _ in range(2))
-    assert verify(one, other)
-    assert verify(other, one)
-
-
-@given(rationals, st.data(), st.integers(1, 50), st.sampled_from([1, -1]))
-def test_a_perturbed_rational_is_not_equal(value, data, step, sign):
-    other = value + Fraction(sign, step)
-    one = data.draw(st.sampled_from(list(ways(value))))
-    two = data.draw(st.sampled_from(list(ways(other))))
-    assert not verify(one, two)
-    assert not verify(two, one)
-
-
-@given(st.integers(-(10**30), 10**30))
-def test_integers_have_no_tolerance(value):
-    assert verify(str(value), f"{value:,}")
-    assert not verify(str(value), str(value + 1))
-
-
-PIECES = [
-    "\\boxed{",
-    "}",
-    "{",
-    "<think>",
-    "</think>",
-    "<answer>",
-    "</answer>",
-    "the answer is ",
-    "#### ",
-]
-PIECES += [
-    "\\frac",
-    "^",
-    "12",
-    ",",
-    " or ",
-    "(",
-    ")",
-    "\\text{",
-    "%",
-    "=",
-    "\\pm",
-    "$",
-    "½",
-    "²",
-    "\n",
-]
-pieces = st.sampled_from(PIECES)
-texts = st.text(max_size=60) | st.lists(pieces | st.text(max_size=4), max_size=25).map("".join)
-
-
-@settings(max_examples=300)
-@given(texts, texts)
-def test_no_text_raises_and_every_verdict_is_plain_and_the_same_twice(gold, completion):
-    verdict = judge(gold, completion)
-    assert verdict == judge(gold, completion)
-    json.dumps(thaw(verdict.detail), allow_nan=False)
-    assert judge_answer(gold, completion) == judge_answer(gold, completion)
-
-
-@given(st.text(st.characters(), max_size=40))  # surrogates too
-def test_an_answer_equals_itself_or_is_empty(text):
-    assert judge_answer(text, text).status in (Status.CORRECT, Status.CHECKER_ERROR)
-
-
-@pytest.mark.parametrize("name", ["unit", "units_differ"])
-def test_units_are_free_on_one_side_and_must_agree_on_both(name):
-    if name == "unit":
-        assert verify("15", "15 cm")
-        assert verify("15 centimeters", "15\\text{ cm}")
-    else:
-        assert not verify("15 cm", "15 km")
-        assert not verify("15 cm", "15 cm^2")
+def test_the_reward_function_has_trls_form():
+    chat = [{"role": "assistant", "content": "\\boxed{0.5}"}]
+    golds = ["1/2", "so \\boxed{\\frac12}", "2", "\\frac{"]
+    completions = [chat, "\\boxed{0.5}", "nothing", "\\boxed{1}"]
+    assert accuracy_reward(completions, golds, prompts=None) == [1.0, 1.0, 0.0, None]

@@ -17,6 +17,7 @@ from reasonenv.types import Problem
 DATA = Path(__file__).parent.parent / "data"
 CHECKS = [
     "layout",
+    "problems",
     "gold is right",
     "junk is never right",
     "same seed, same problems",

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from reasonenv.errors import DataError
 from reasonenv.problems import KINDS, Columns, to_problem, to_row
-from reasonenv.problems.columns import ROW_FORMS, final_answer
+from reasonenv.problems.columns import ROW_FORMS
+from reasonenv.problems.golds import final_answer
 from reasonenv.types import Problem, canonical_json, thaw
 
 DATA = Path(__file__).parents[1] / "data" / "problems"

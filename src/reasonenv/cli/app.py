@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from reasonenv.cli import check, doctor, judge, report, show, train
+from reasonenv.cli import check, doctor, explain, judge, report, show, train
 from reasonenv.cli import list as list_
 
 __all__ = ["app"]
@@ -23,6 +23,7 @@ for command in (
     check.check,
     doctor.doctor,
     judge.judge,
+    explain.explain,
     train.train,
     report.report,
 ):

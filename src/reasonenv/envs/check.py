@@ -117,6 +117,7 @@ def check_env(
     sample = [made.problems[int(i)] for i in chosen]
     for check, run in (
         ("layout", _layout),
+        ("problems", _problems),
         ("gold is right", _gold),
         ("junk is never right", _junk),
         ("same seed, same problems", _seeding),
@@ -173,6 +174,18 @@ def _layout(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Fo
                 f"{leaf!r} pays for its tags in another order than the prompt asks for "
                 f"({', '.join(env.layout.tags)})",
             )
+
+
+def _problems(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Found:
+    """The judge can read every gold, also of problems that are not in the sample."""
+    for problem_id, why in getattr(env, "unreadable_golds", lambda: ())():
+        yield (
+            "error",
+            f"problem {problem_id}: {why}; an answer spelled otherwise is a checker_error: mend "
+            "the gold or leave the problem out",
+        )
+    for other, how in getattr(env, "overlaps", {}).items():
+        yield "note", f"beside {other}: {how}"
 
 
 def _gold(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Found:
@@ -311,7 +324,7 @@ def _gymnasium(env: ReasoningEnv, sample: list[Problem], report: CheckReport) ->
             yield "error", f"{type(error).__name__}: {error}"
     for warning in caught:
         text = str(warning.message).replace("\x1b[33m", "").replace("\x1b[0m", "")
-        if "spec" not in text:
+        if "spec" not in text and not text.startswith("golds that cannot"):  # said already
             yield "warning", text
 
 

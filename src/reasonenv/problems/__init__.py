@@ -1,11 +1,12 @@
 """Where problems come from: JSONL files, Hugging Face data sets, procedural generators.
 
-* `load`: problems by name: "gsm8k", "arc_challenge", "arithmetic", "countdown", or "jsonl" for a
-  file of one's own; `CATALOGUE` says what is known about each (`catalogue.py`).
+* `load`: problems by name: "gsm8k", "math500", "arc_challenge", "arithmetic" ..., or "jsonl" for a
+  file of one's own; `CATALOGUE` says what is known about each (`catalogue.py`, `math_sets.py`).
 * `Problems`: what a source is; `ProblemList` and `ProceduralProblems` are the two ways to hold one
   (`base.py`), `Arithmetic` and `Countdown` the generators (`procedural.py`).
 * `load_jsonl`, `load_hub`, `from_data`: a file, a data set on the hub, what is in memory already.
-* `Columns`, `to_problem`, `to_row`: from a row to a problem and back (`columns.py`).
+* `Columns`, `to_problem`, `to_row`: from a row to a problem and back (`columns.py`); golds that
+  stand at the end of a worked solution are read in `golds.py`.
 * `hold_out`, `sample`, `overlap`: parting a source, drawing from it, comparing two (`split.py`).
 
 Nothing here imports `datasets` before a data set is asked for from the hub.
@@ -22,8 +23,9 @@ from reasonenv.problems.base import (
     iterate,
     split_of,
 )
-from reasonenv.problems.catalogue import CATALOGUE, CatalogueEntry, entry_of, load
+from reasonenv.problems.catalogue import CATALOGUE, entry_of, load
 from reasonenv.problems.columns import KINDS, Columns, to_problem, to_row
+from reasonenv.problems.entries import CatalogueEntry
 from reasonenv.problems.hub import load_hub
 from reasonenv.problems.jsonl import load_jsonl
 from reasonenv.problems.procedural import Arithmetic, Countdown

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from reasonenv.checkers.math.normal import normalise
-from reasonenv.checkers.math.numbers import read_number
+from reasonenv.checkers.math.read import read_number
 
 __all__ = ["MAX_SLOT_CHARS", "Options", "Reading", "Slot", "clean", "fold", "read_slot"]
 
@@ -128,20 +127,20 @@ class Options:
 
     def letter_of_number(self, text: str) -> Slot | None:
         """Return the only option of the same value, or the position where no option is a number."""
-        number = read_number(normalise(text)) if len(text) <= 60 else None
+        number = read_number(text) if len(text) <= 60 else None
         if number is None:
             return None
-        values = [read_number(normalise(option)) for option in self.texts]
-        found = [i for i, other in enumerate(values) if other and other.value == number.value]
+        values = [read_number(option) for option in self.texts]
+        found = [i for i, other in enumerate(values) if other is not None and other == number]
         if not found:
-            tails = [read_number(normalise(o.rpartition("=")[2])) for o in self.texts]
-            found = [i for i, other in enumerate(tails) if other and other.value == number.value]
+            tails = [read_number(o.rpartition("=")[2]) for o in self.texts]
+            found = [i for i, other in enumerate(tails) if other is not None and other == number]
         if found:
             one = len(found) == 1
             return Slot(Reading.LETTER, self.letters[found[0]]) if one else Slot(Reading.SEVERAL)
-        if self.have_digits or number.value.denominator != 1:
+        if self.have_digits or number.denominator != 1:
             return None
-        return self.at(int(number.value))
+        return self.at(int(number))
 
     def at(self, position: int) -> Slot:
         """Return the option at a 1-based position."""

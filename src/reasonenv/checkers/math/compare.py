@@ -1,303 +1,308 @@
-r"""The ladder: static limits, equal normal forms, exact rationals, then lists and tuples of those.
-
-Each rung either decides or hands on. What no rung can prove equal is not equal: this stage does no
-algebra, so it misses right answers in unusual forms and pays hardly any wrong one.
-"""
+"""Comparing two trees by their structure; the scalars inside go down the ladder."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from reasonenv.checkers.math.limits import (
-    MAX_ANSWER_CHARS,
-    MAX_GOLD_CHARS,
-    MAX_MEMBERS,
-    MAX_SHOWN_CHARS,
+from reasonenv.checkers.math.limits import MAX_MEMBERS
+from reasonenv.checkers.math.realsets import RealSet, is_set_like, real_set
+from reasonenv.checkers.math.relations import equal_chains, named_value, reduced
+from reasonenv.checkers.math.scalars import Comparison, equal_scalars
+from reasonenv.checkers.math.shapes import is_scalar, shaped
+from reasonenv.checkers.math.tree import (
+    Bracketed,
+    Call,
+    Chain,
+    List,
+    Matrix,
+    Mul,
+    Neg,
+    Node,
+    Piecewise,
+    Quantity,
+    Ratio,
+    Set,
+    SetBuilder,
+    SetOp,
+    Symbol,
+    Text,
+    Unreadable,
 )
-from reasonenv.checkers.math.normal import normalise, plain, words_only
-from reasonenv.checkers.math.numbers import Number, equal_numbers, read_number
-from reasonenv.types import Status, Verdict
+from reasonenv.checkers.math.units import same_unit
 
-__all__ = ["Side", "compare", "gold_text", "judge_answer", "verify"]
+__all__ = ["equal_trees"]
 
-_ASSIGNMENT = re.compile(
-    r"([A-Za-z](?:_\{[A-Za-z0-9]{1,8}\})?(?:\([A-Za-z](?:,[A-Za-z]){0,3}\))?"
-    r"|\([A-Za-z](?:,[A-Za-z]){1,3}\))=([^=<>]+)\Z"
-)
-_CHOICE = re.compile(r"\(?([A-Z])\)?[.:]?\Z")
-_CHOICE_WITH_TEXT = re.compile(r"\(([A-Z])\)\s*(\S.*)\Z|([A-Z])[:)]\s*(\S.*)\Z", re.DOTALL)
-_OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?:\b(?:or|and)|[,/&])\s*\(?[A-Z]\b|^(?:or|and)\b")
-_JOINER = re.compile(
-    r",?\s*\\text\{\s*,?\s*(?:and|or)\s*\}\s*|,?(?<![A-Za-z])(?:and|or)(?![A-Za-z])|[,;]"
-)
-_PLUS_MINUS = "\\pm"
+_PLAIN = (Mul, Symbol, Neg, Call)
+_NAME_MARKS = str.maketrans({"\\": None, "{": " ", "}": None})
+_ARTICLES = ("the ", "a ", "an ")
+MAX_WORD_PRODUCT = 4
+"""Letters of a lower-case word that may be a product of letters instead."""
+MIN_WORD = 3
+"""Letters of a word that loses its case."""
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One side of a comparison: its normal form, with and without marks, and its number if any."""
-
-    normal: str
-    plain: str
-    number: Number | None
-
-    @classmethod
-    def of(cls, text: str) -> Side:
-        """Read one side from raw text."""
-        return cls.of_normal(normalise(text))
-
-    @classmethod
-    def of_normal(cls, normal: str) -> Side:
-        """Read one side from a normal form, or a part of one."""
-        normal = normal.strip()
-        return cls(normal, plain(normal), read_number(normal))
-
-    @property
-    def shown(self) -> str:
-        """The normal form for `Verdict.detail`, cut to a sane length."""
-        form = self.plain if self.number is None else str(self.number)
-        return form if len(form) <= MAX_SHOWN_CHARS else form[: MAX_SHOWN_CHARS - 3] + "..."
+def equal_trees(gold: Node, answer: Node, how: Comparison) -> bool:
+    """Whether two answers denote the same object under the policy."""
+    if gold == answer:
+        return not isinstance(gold, Unreadable) or bool(gold.spelling)
+    if isinstance(gold, Unreadable) or isinstance(answer, Unreadable):
+        return False
+    return _Comparer(how).whole(shaped(gold), shaped(answer))
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
-    """What a list, set or tuple holds; `kind` is "set", "list", or the two brackets."""
+class _Comparer:
+    def __init__(self, how: Comparison) -> None:
+        self.how = how
 
-    kind: str
-    items: tuple[Side, ...]
+    def whole(self, gold: Node, answer: Node) -> bool:
+        """Compare two whole answers, where names may stand before values."""
+        gold, answer = self._reduced(gold), self._reduced(answer)
+        ours, theirs = _assignments(gold), _assignments(answer)
+        if ours is not None or theirs is not None:
+            decided = self._assigned(gold, answer, ours, theirs)
+            if decided is not None:
+                return decided
+        (our_name, our_value), (their_name, their_value) = _named(gold), _named(answer)
+        if our_name is not None and their_name is not None:
+            if our_name == their_name and self.equal(our_value, their_value):
+                return True
+            if isinstance(gold, Chain) and isinstance(answer, Chain):
+                return equal_chains(gold, answer, self.how, self.equal)
+            return our_name == their_name and self.equal(our_value, their_value)
+        if our_name is not None and not isinstance(answer, Chain):
+            return self.equal(our_value, answer)
+        if their_name is not None and not isinstance(gold, Chain):
+            return self.equal(gold, their_value)
+        return self.equal(gold, answer)
 
+    def _reduced(self, node: Node) -> Node:
+        if isinstance(node, Chain):
+            return reduced(node, self.how)
+        if isinstance(node, List):
+            return List(tuple(self._reduced(item) for item in node.items), node.joiner)
+        return node
 
-def verify(gold: str, answer: str) -> bool:
-    r"""Whether a bare answer denotes the same object as the gold; False where that is in doubt.
-
-    >>> verify("1/2", "0.5"), verify("\\frac{3}{4}", "6/8"), verify("1/3", "0.33")
-    (True, True, False)
-    """
-    return judge_answer(gold, answer).status is Status.CORRECT
-
-
-def judge_answer(gold: object, answer: str) -> Verdict:
-    """Return the verdict on a bare answer; never raises.
-
-    Args:
-        gold: a str, an int, or a finite float.
-        answer: the final answer alone, as extracted.
-
-    Returns:
-        CORRECT or INCORRECT with the deciding rung and both normal forms in `detail`; NO_ANSWER for
-        an empty answer, MALFORMED for one over the size limits, CHECKER_ERROR for an unusable gold.
-    """
-    text = gold_text(gold)
-    if isinstance(text, Verdict):
-        return text
-    if len(answer) > MAX_ANSWER_CHARS:
-        detail = {
-            "rung": "limits",
-            "reason": f"an answer of more than {MAX_ANSWER_CHARS} characters",
-        }
-        return Verdict(Status.MALFORMED, 0.0, answer[:MAX_SHOWN_CHARS], detail)
-    ours, theirs = Side.of(text), Side.of(answer)
-    if not ours.plain:
-        return _unusable_gold(f"nothing is left of the gold {text[:MAX_SHOWN_CHARS]!r}")
-    if not theirs.plain:
-        return Verdict(Status.NO_ANSWER, 0.0, None, {"rung": "limits", "reason": "an empty answer"})
-    equal, rung = compare(ours, theirs)
-    detail = {"rung": rung, "gold": ours.shown, "answer": theirs.shown}
-    status = Status.CORRECT if equal else Status.INCORRECT
-    return Verdict(status, float(equal), answer, detail)
-
-
-def gold_text(gold: object) -> str | Verdict:
-    """Return the gold as text, or the CHECKER_ERROR that says why it is none."""
-    if isinstance(gold, bool) or not isinstance(gold, str | int | float):
-        return _unusable_gold(f"a gold is a str, int or float, got {type(gold).__name__}")
-    if isinstance(gold, float) and gold - gold != 0.0:  # inf and nan
-        return _unusable_gold(f"a float gold is finite, got {gold}")
-    if isinstance(gold, int) and gold.bit_length() > 4 * MAX_GOLD_CHARS // 3:
-        return _unusable_gold("an int gold has at most 4,000 digits")
-    text = gold if isinstance(gold, str) else repr(gold)
-    if not text.strip():
-        return _unusable_gold("the gold is empty")
-    if len(text) > MAX_GOLD_CHARS:
-        return _unusable_gold(f"a gold has at most {MAX_GOLD_CHARS} characters, got {len(text)}")
-    return text
-
-
-def compare(gold: Side, answer: Side) -> tuple[bool, str]:
-    """Return (whether the two are equal, the rung that decided)."""
-    if gold.plain == answer.plain:
-        return True, "string"
-    if gold.number is not None and answer.number is not None:
-        return equal_numbers(gold.number, answer.number), "rational"
-    ours, theirs = members(gold), members(answer)
-    if ours is not None and theirs is not None:
-        return _equal_members(ours, theirs), "members"
-    if ours is not None or theirs is not None:  # one value against several (P9, P12)
-        return _equal_assignments(gold, answer), "members"
-    if "=" in gold.plain or "=" in answer.plain:
-        return _equal_assignments(gold, answer), "equation"
-    if _equal_words(gold.plain, answer.plain):
-        return True, "words"
-    return False, "none"
-
-
-def members(side: Side) -> Members | None:
-    r"""Return the members of a list, set, tuple or `a \pm b`; None where the side is one value.
-
-    >>> [item.plain for item in members(Side.of("\\{1, 2\\}")).items]
-    ['1', '2']
-    """
-    if side.number is not None:
-        return None
-    text = side.normal
-    kind, inner = "list", text
-    for opener, closer in (
-        ("\\{", "\\}"),
-        ("{", "}"),
-        ("(", ")"),
-        ("[", "]"),
-        ("(", "]"),
-        ("[", ")"),
-    ):
-        if text.startswith(opener) and text.endswith(closer) and _is_one_group(text):
-            inner = text[len(opener) : len(text) - len(closer)]
-            kind = "set" if "{" in opener else opener + closer
-            break
-    parts = _split(inner)
-    if kind == "list" and len(parts) == 1:
-        if text.count(_PLUS_MINUS) != 1 or "=" in text.partition(_PLUS_MINUS)[2]:
+    def _assigned(
+        self,
+        gold: Node,
+        answer: Node,
+        ours: dict[Node, Node] | None,
+        theirs: dict[Node, Node] | None,
+    ) -> bool | None:
+        """Compare named solutions with each other or with a tuple; None where that is no case."""
+        if ours is not None and theirs is not None:
+            return ours.keys() == theirs.keys() and all(
+                self.equal(value, theirs[name]) for name, value in ours.items()
+            )
+        named, other = (ours, answer) if ours is not None else (theirs, gold)
+        assert named is not None
+        if not isinstance(other, Bracketed) or other.brackets != "()":
             return None
-        parts = [text.replace(_PLUS_MINUS, sign, 1).removeprefix("+") for sign in "+-"]
-        parts = [part.replace("=+", "=") for part in parts]
-    if len(parts) > MAX_MEMBERS or not all(part.strip() for part in parts):
-        return None
-    if kind not in ("list", "set") and len(parts) == 1:
-        return None  # brackets around one value are just brackets
-    items = tuple(Side.of_normal(part) for part in parts)
-    return Members(kind, _bare(items))
-
-
-def _bare(items: tuple[Side, ...]) -> tuple[Side, ...]:
-    """Take `x=` off every member of `x=1, x=2`; members with different names keep them."""
-    found = [_ASSIGNMENT.match(item.normal) for item in items]
-    names = {match[1] for match in found if match}
-    if len(names) != 1 or not found[0]:
-        return items
-    return tuple(
-        Side.of_normal(match[2]) if match else item
-        for match, item in zip(found, items, strict=True)
-    )
-
-
-def _split(text: str) -> list[str]:
-    """Split at top-level commas, semicolons, "and" and "or"."""
-    parts: list[str] = []
-    depth = start = position = 0
-    while position < len(text):
-        char = text[position]
-        if depth == 0:
-            joiner = _JOINER.match(text, position)
-            if joiner:
-                part = text[start:position].strip()
-                if part or not parts:  # ", and" is one joiner
-                    parts.append(part)
-                start = position = joiner.end()
-                continue
-        if char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        position += 1
-    parts.append(text[start:].strip())
-    return parts
-
-
-def _is_one_group(text: str) -> bool:
-    """Whether the first bracket closes with the last character: not so in `(1,2),(3,4)`."""
-    depth = 0
-    for position, char in enumerate(text):
-        if char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-            if depth == 0:
-                return position == len(text) - 1
-    return False
-
-
-def _equal_members(gold: Members, answer: Members) -> bool:
-    unordered = {"set", "list"}
-    if (gold.kind in unordered) != (answer.kind in unordered):
-        return False
-    if gold.kind not in unordered:
-        return (
-            gold.kind == answer.kind
-            and len(gold.items) == len(answer.items)
-            and all(compare(a, b)[0] for a, b in zip(gold.items, answer.items, strict=True))
+        if len(other.items) != len(named):
+            return None
+        values = [named[name] for name in sorted(named, key=str)]
+        pairs = zip(values, other.items, strict=True)
+        return all(
+            self.equal(value, item) if ours is not None else self.equal(item, value)
+            for value, item in pairs
         )
-    ours, theirs = list(gold.items), list(answer.items)
-    if "set" in (gold.kind, answer.kind):  # repeats are free in a set
-        ours, theirs = _distinct(ours), _distinct(theirs)
-    if len(ours) != len(theirs):
+
+    def equal(self, gold: Node, answer: Node) -> bool:
+        """Compare two values."""
+        if gold == answer:
+            return True
+        if isinstance(gold, Quantity) or isinstance(answer, Quantity):
+            return self._quantities(gold, answer)
+        if isinstance(gold, Text) or isinstance(answer, Text):
+            return self._texts(gold, answer)
+        if is_scalar(gold) and is_scalar(answer):
+            if isinstance(gold, Ratio | Piecewise) or isinstance(answer, Ratio | Piecewise):
+                return self._rows(gold, answer)
+            return equal_scalars(gold, answer, self.how)
+        if is_set_like(gold) or is_set_like(answer):
+            decided = self._real_sets(gold, answer)
+            if decided is not None:
+                return decided
+        if isinstance(gold, Chain) and isinstance(answer, Chain):
+            return equal_chains(gold, answer, self.how, self.equal)
+        if isinstance(gold, List | Set) and isinstance(answer, List | Set):
+            return self._members(gold, answer)
+        if isinstance(gold, Bracketed) and isinstance(answer, Bracketed):
+            return gold.brackets == answer.brackets and self._each(gold.items, answer.items)
+        if isinstance(gold, Matrix) and isinstance(answer, Matrix):
+            return len(gold.rows) == len(answer.rows) and all(
+                self._each(one, other) for one, other in zip(gold.rows, answer.rows, strict=True)
+            )
+        if isinstance(gold, SetOp) and isinstance(answer, SetOp):
+            return self._set_operations(gold, answer)
+        if isinstance(gold, SetBuilder) and isinstance(answer, SetBuilder):
+            return self.equal(gold.member, answer.member) and self.equal(
+                gold.condition, answer.condition
+            )
+        if type(gold) is type(answer):
+            return self._rows(gold, answer)
         return False
-    for item in ours:
-        match = next((i for i, other in enumerate(theirs) if compare(item, other)[0]), None)
-        if match is None:
+
+    def _quantities(self, gold: Node, answer: Node) -> bool:
+        ours, our_unit = _split(gold)
+        theirs, their_unit = _split(answer)
+        if not same_unit(our_unit, their_unit):
             return False
-        del theirs[match]
-    return True
+        if not self.how.options.units and (our_unit is None) != (their_unit is None):
+            return False
+        return self.equal(ours, theirs)
 
+    def _texts(self, gold: Node, answer: Node) -> bool:
+        if isinstance(gold, Text) and isinstance(answer, Text):
+            return _folded(gold.words) == _folded(answer.words)
+        text, other = (gold, answer) if isinstance(gold, Text) else (answer, gold)
+        assert isinstance(text, Text)
+        if isinstance(other, Symbol):
+            name = other.name.translate(_NAME_MARKS)  # \triangle{ABC} is "triangle ABC"
+            return _folded(text.words) == _folded(name)
+        word = text.words
+        if not isinstance(other, _PLAIN) or not word.isalpha() or len(word) > MAX_WORD_PRODUCT:
+            return False
+        return equal_scalars(Mul(tuple(Symbol(letter) for letter in word)), other, self.how)
 
-def _distinct(items: list[Side]) -> list[Side]:
-    seen: dict[object, Side] = {}
-    for item in items:
-        seen.setdefault(item.plain if item.number is None else item.number.value, item)
-    return list(seen.values())
+    def _real_sets(self, gold: Node, answer: Node) -> bool | None:
+        ours, theirs = real_set(gold), real_set(answer)
+        if ours is None or theirs is None:
+            return None
+        if ours.name is not None and theirs.name is not None and ours.name != theirs.name:
+            return False
+        return self._same_pieces(ours, theirs)
 
+    def _same_pieces(self, ours: RealSet, theirs: RealSet) -> bool:
+        return len(ours.pieces) == len(theirs.pieces) and all(
+            (one.low_in, one.high_in) == (other.low_in, other.high_in)
+            and self.equal(one.low_tree, other.low_tree)
+            and self.equal(one.high_tree, other.high_tree)
+            for one, other in zip(ours.pieces, theirs.pieces, strict=True)
+        )
 
-def _equal_assignments(gold: Side, answer: Side) -> bool:
-    """`x = v` against `v` or `x = v`, and a true chain `2 + 3 = 5` against its value (P7)."""
-    (name, ours), (other_name, theirs) = _assigned(gold), _assigned(answer)
-    if name and other_name and name != other_name:
-        return False
-    if ours is gold and theirs is answer:
-        return False
-    return compare(ours, theirs)[0]
-
-
-def _assigned(side: Side) -> tuple[str | None, Side]:
-    found = _ASSIGNMENT.match(side.normal)
-    if found:
-        return found[1], Side.of_normal(found[2])
-    left, equals, right = side.normal.partition("=")
-    if equals and "=" not in right:
-        one, other = Side.of_normal(left), Side.of_normal(right)
-        if one.number and other.number and one.number.value == other.number.value:
-            return None, other
-    return None, side
-
-
-def _equal_words(gold: str, answer: str) -> bool:
-    """Words agree without case and articles; a choice letter with brackets or its option (P6)."""
-    ours, theirs = words_only(gold), words_only(answer)
-    if ours is not None and ours == theirs:
+    def _members(self, gold: List | Set, answer: List | Set) -> bool:
+        ours, theirs = list(gold.items), list(answer.items)
+        if max(len(ours), len(theirs)) > MAX_MEMBERS:
+            return False
+        if isinstance(gold, Set) or isinstance(answer, Set):  # repeats are free in a set
+            ours, theirs = self._distinct(ours), self._distinct(theirs)
+        if len(ours) != len(theirs):
+            return False
+        our_name, theirs_name = _common_name(ours), _common_name(theirs)
+        if our_name and theirs_name and our_name[0] != theirs_name[0]:
+            return False
+        ours = our_name[1] if our_name else ours
+        theirs = theirs_name[1] if theirs_name else theirs
+        for item in ours:
+            match = next((k for k, other in enumerate(theirs) if self.equal(item, other)), None)
+            if match is None:
+                return False
+            del theirs[match]
         return True
-    letter = _CHOICE.match(gold)
-    return letter is not None and letter[1] == _choice_letter(answer)
+
+    def _distinct(self, items: list[Node]) -> list[Node]:
+        kept: list[Node] = []
+        for item in items:
+            if not any(self.equal(item, other) for other in kept):
+                kept.append(item)
+        return kept
+
+    def _each(self, ours: Sequence[Node], theirs: Sequence[Node]) -> bool:
+        return len(ours) == len(theirs) and all(
+            self.equal(one, other) for one, other in zip(ours, theirs, strict=True)
+        )
+
+    def _set_operations(self, gold: SetOp, answer: SetOp) -> bool:
+        if gold.operator != answer.operator:
+            return False
+        if gold.operator == "setminus":
+            return self._each(gold.items, answer.items)
+        return self._members(List(gold.items), List(answer.items))
+
+    def _rows(self, gold: Node, answer: Node) -> bool:
+        """Compare ratios and clock times part by part, pieces in any order."""
+        if isinstance(gold, Ratio) and isinstance(answer, Ratio):
+            return self._each(gold.items, answer.items)
+        if not isinstance(gold, Piecewise) or not isinstance(answer, Piecewise):
+            return False
+        theirs = list(answer.rows)
+        for value, condition in gold.rows:
+            match = next(
+                (
+                    k
+                    for k, (other, when) in enumerate(theirs)
+                    if self.equal(value, other) and self.equal(condition, when)
+                ),
+                None,
+            )
+            if match is None:
+                return False
+            del theirs[match]
+        return not theirs
 
 
-def _choice_letter(answer: str) -> str | None:
-    found = _CHOICE.match(answer)
-    if found:
-        return found[1]
-    found = _CHOICE_WITH_TEXT.match(answer)
-    if found is None:
+def _split(node: Node) -> tuple[Node, str | None]:
+    return (node.value, node.unit) if isinstance(node, Quantity) else (node, None)
+
+
+def _folded(words: str) -> str:
+    """Return words without case, hyphens, article; `AB` may name a segment and keeps its case."""
+    spaced = words.replace("-", " ").split()
+    is_words = any(len(word) >= MIN_WORD or word.lower() == "no" for word in spaced)
+    folded = " ".join(spaced).casefold() if is_words else " ".join(spaced)
+    for article in _ARTICLES:
+        if folded.startswith(article) and len(folded) > len(article):
+            return folded.removeprefix(article)
+    return folded
+
+
+def _named(node: Node) -> tuple[Node | None, Node]:
+    """Return the name before a value, or before every member of a list, and what is named."""
+    pair = named_value(node)
+    if pair is not None:
+        return pair
+    if isinstance(node, List):
+        common = _common_name(list(node.items))
+        if common:
+            return common[0], List(tuple(common[1]), node.joiner)
+    return None, node
+
+
+def _common_name(items: list[Node]) -> tuple[Node, list[Node]] | None:
+    """Return (name, values) of `x = 1, x = 2` or `x = 1, 2`; None where names differ."""
+    if not items:
         return None
-    rest = found[2] or found[4]
-    return None if _OTHER_CHOICE.search(rest) else found[1] or found[3]
+    first = named_value(items[0])
+    if first is None:
+        return None
+    name, values = first[0], [first[1]]
+    for item in items[1:]:
+        pair = named_value(item)
+        if pair is None and isinstance(item, Chain):
+            return None
+        if pair is not None and pair[0] != name:
+            return None
+        values.append(pair[1] if pair is not None else item)
+    return name, values
 
 
-def _unusable_gold(why: str) -> Verdict:
-    detail = {"rung": "limits", "error": f"{why}; give the reference answer as text"}
-    return Verdict(Status.CHECKER_ERROR, 0.0, None, detail)
+def _assignments(node: Node) -> dict[Node, Node] | None:
+    """Return the named solution `x = 1, y = 2`, also `(x, y) = (1, 2)`; None where it is none."""
+    if isinstance(node, Bracketed | Set) and all(isinstance(item, Chain) for item in node.items):
+        node = List(node.items)
+    if isinstance(node, Chain):
+        pair = named_value(node)
+        if pair is None or not isinstance(pair[0], Bracketed) or not isinstance(pair[1], Bracketed):
+            return None
+        names, values = pair[0].items, pair[1].items
+        return dict(zip(names, values, strict=True)) if len(names) == len(values) else None
+    if not isinstance(node, List):
+        return None
+    found: dict[Node, Node] = {}
+    for item in node.items:
+        pair = named_value(item)
+        if pair is None or pair[0] in found:
+            return None
+        found[pair[0]] = pair[1]
+    return found if len(found) > 1 else None

@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass
 
 from reasonenv.answer_format import AnswerFormat
-from reasonenv.checkers.math.normal import normalise
-from reasonenv.checkers.math.numbers import read_number
+from reasonenv.checkers.math.limits import EXTRACT_CHARS
+from reasonenv.checkers.math.read import read
+from reasonenv.checkers.math.tree import Text, Unreadable
 from reasonenv.checkers.text import after_thinking, brace_pairs, cut_at_stop_token
 
 __all__ = ["Extracted", "extract_answer"]
@@ -33,29 +34,38 @@ class Extracted:
 
 
 _BOX = re.compile(r"\\f?box(?:ed)?(?![A-Za-z])")
+_BARE_BOXED = re.compile(r"[-+]?\w[\w.,/]*")
+_NOT_BEFORE = re.compile(
+    r"(?:\b(?:not|never|neither|nor|cannot be)|n['’]t)\b[\s$\\(\[*:]{0,8}\Z", re.IGNORECASE
+)
+NOT_CONTEXT_CHARS = 24
+"""Before a box, searched for a negation."""
 _BETWEEN_BOXES = re.compile(
     r"(?:[\s,;$]|\\[\s,;!()\[\]]|\\q?quad|\\text\{\s*,?\s*(?:and|or)\s*\}|\b(?:and|or)\b)*"
 )
 MAX_GAP_CHARS = 60
 """Between two boxes that are one list."""
 
-_JSON_END = re.compile(r"\}\s*(?:```)?\s*\Z")
 _JSON_ANSWER = re.compile(
-    r"\"?(?:final_)?answer[\"']?\s*:\s*(?:\"((?:[^\"\\]|\\.)*)\"|([-+]?[\d.]+(?:[eE][-+]?\d+)?))"
-    r"\s*,?\s*\}\s*(?:```)?\s*\Z",
+    r"(?:final_)?answer[\"']?\s*:\s*(?:\"((?:[^\"\\]|\\.)*)\"|\[\s*([^\[\]{}\"]*)\]"
+    r"|([-+]?[\d.]+(?:[eE][-+]?\d+)?))"
+    r"\s*(?:,\s*\"[^\"{}]*\"\s*:[^{}]*)?,?\s*\}\s*(?:```)?(?P<after>[^\d{}\\]*)\Z",
     re.DOTALL,
 )
+JSON_TAIL_CHARS = 4_000
+"""From the end: where the answer field of a JSON object must begin."""
 
 _CUE = re.compile(
-    r"(?P<hash>^[ \t]*####[ \t]+(?=\S))"
+    r"(?P<hash>^[ \t]*####[ \t]*(?=[^\s#]))"
     r"|(?P<head>^[ \t#*_]*(?:the )?(?:final )?answer[*_:]*[ \t]*$)"
-    r"|(?P<word>\b(?:answers?|correct (?:option|choice))\b[*_]{0,3}[ \t]{0,3}"
+    r"|(?P<word>\b(?:answers?|ans|correct (?:option|choice))\b[*_]{0,3}[ \t]{0,3}"
     r"(?:(?P<verb>is|are)(?P<not>n['’]t|[ \t]+not)?\b[*_]{0,3}[ \t]{0,3}:?|[:=]))",
     re.IGNORECASE | re.MULTILINE,
 )
 _SOMEONE_ELSES = re.compile(
     r"\b(?:reference|expected|gold|given|stored|recorded|official|key|wrong|incorrect|previous|"
-    r"first|initial|possible|student'?s?|your|their|his|her|intermediate|if|suppose)\b[^.!?\n]{0,40}\Z",
+    r"first|initial|possible|student'?s?|your|their|his|her|intermediate|if|suppose|"
+    r"not true|false)\b[^.!?\n]{0,40}\Z",
     re.IGNORECASE,
 )
 MAX_CUES = 100
@@ -68,6 +78,12 @@ _RETRACTED = re.compile(
     r"|\bscratch that\b",
     re.IGNORECASE,
 )
+_IS_WRONG = re.compile(r"[\s$)\]*]{0,6}(?:is|was) (?:wrong|incorrect|not)\b", re.IGNORECASE)
+_CORRECTED = re.compile(
+    r"\bno,? wait\b|\bwait, |\bactually,? (?:it|the answer)"
+    r"|\bI (?:do not|don['’]t) (?:think|believe) so",
+    re.IGNORECASE,
+)
 RETRACTION_CHARS = 120
 """After the last statement, searched for words that take it back."""
 
@@ -77,9 +93,22 @@ _PROSE_TAIL = re.compile(
     r"|\s(?:because|since|which|so|as|altogether|in total|in all|total)\b",
     re.IGNORECASE,
 )
+_HEDGED = re.compile(
+    r"^[*_`$\s]*\?|\b(?:could|might|possibl[ey]|perhaps|maybe|alternatively|or)\b[^.\n]*\d",
+    re.IGNORECASE,
+)
 _DOUBT = re.compile(
     r"\b(?:not|could|may|might|maybe|perhaps|possibl[ey]|either|if|suppose|guess|unless|cannot|"
     r"reference|expected|gold|grader|checker|claims?|says?|said|mark|correct;|was|were|n't)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_VALUE_AND_WORDS = re.compile(
+    r"\s*((?:\$[^$\n]{1,200}\$|\\\([^\n]{1,200}?\\\)|\$?\d[\d,.]*))((?:\s+[A-Za-z'’-]+){2,12})\s*\Z"
+)
+_DOUBT_AFTER = re.compile(
+    r"\b(?:or|and|not|to|of|minus|plus|times|per|than|less|more|percent|percentage|hundred|"
+    r"thousand|million|billion|trillion|dozen|half|third|quarter|squared?|cubed?|cubic|maybe|perhaps|"
+    r"mod|modulo|base|factorial|is|if|pi|degrees?)\b",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
@@ -87,6 +116,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _STATES = re.compile(r"\b(?:is|are|equals|be|costs?|makes?|gives?|earns?|pays?|has|have)\b:?\s+")
+_CONCLUDES = re.compile(r"\b(?:that|get|find|obtain|have)\b:?\s+(?=\$|\\\(|[A-Za-z]\s*=)")
 _VALUE_START = re.compile(r"[*_`\s]{0,6}(?:[A-Za-z]\s?=|[-+−$\\(\[{\d.€£½-¾√π])")
 _WORD = re.compile(r"[A-Za-z]{4,}")
 
@@ -109,7 +139,7 @@ def extract_answer(
     text = after_thinking(completion, reasoning)
     if text is None:
         return Extracted(None, "thinking never ends")
-    text = cut_at_stop_token(text)
+    text = cut_at_stop_token(text)[-EXTRACT_CHARS:]
     if answer_format is not None:
         demanded = answer_format.extract(text)
         if demanded is not None and "\\box" in demanded:
@@ -129,8 +159,8 @@ _NOTHING = Extracted(None, "")
 
 
 def _json(text: str) -> Extracted:
-    start = text.rfind('answer"')
-    if start < 0 or not _JSON_END.search(text, max(start, len(text) - MAX_LINE_CHARS)):
+    start = text.rfind('answer"', max(0, len(text) - JSON_TAIL_CHARS))
+    if start < 0:
         return _NOTHING
     found = None
     for begin in range(start, max(start - len('"final_') - 1, -1), -1):
@@ -139,7 +169,7 @@ def _json(text: str) -> Extracted:
             break
     if not found:
         return _NOTHING
-    value = found[1] if found[1] is not None else found[2]
+    value = next(group for group in found.groups()[:3] if group is not None)
     # Models write LaTeX in JSON with one backslash or two; only the doubled one is an escape.
     return Extracted(value.replace("\\\\", "\\").replace('\\"', '"').strip(), "json")
 
@@ -163,9 +193,7 @@ def _boxed(text: str) -> Extracted:
                 break
             spans.append((box.start(), closer + 1, text[opener + 1 : closer].strip()))
         else:
-            bare = (
-                re.compile(r"[-+]?\w[\w.,/]*").match(text, opener) if opener > box.end() else None
-            )
+            bare = _BARE_BOXED.match(text, opener) if opener > box.end() else None
             if bare is None:  # the macro's name in prose: "put it in \boxed as requested"
                 continue
             if not any(c.isdigit() for c in bare[0]) and len(bare[0]) > 1:
@@ -182,7 +210,10 @@ def _boxed(text: str) -> Extracted:
             contents.append(before[2])
     if not contents[0]:
         return Extracted(None, "the last box is empty or never closes")
-    if _is_retracted(text, spans[-1][1]):
+    start, end, _ = spans[-1]
+    if _NOT_BEFORE.search(text[max(0, start - NOT_CONTEXT_CHARS) : start]):
+        return Extracted(None, "the last statement is negated")
+    if _is_retracted(text, end) or _IS_WRONG.match(text, end):
         return Extracted(None, "the last statement is taken back")
     return Extracted(", ".join(reversed(contents)), "box")
 
@@ -213,9 +244,12 @@ def _cued(text: str) -> Extracted:
     line = _first_line(text[last.end() : last.end() + 2 * MAX_LINE_CHARS])
     if last["not"] or re.match(r"[*_\s]{0,4}not\b", line, re.IGNORECASE):
         return Extracted(None, "the last statement is negated")
-    if _is_retracted(text, last.end()):
+    end = last.end()
+    if _is_retracted(text, end) or _CORRECTED.search(text, end, end + RETRACTION_CHARS):
         return Extracted(None, "the last statement is taken back")
     value = _trim(line)
+    if _HEDGED.search(line[len(value) :]):
+        return Extracted(None, "the last statement is hedged")
     return Extracted(value, "cue") if value else Extracted(None, "the last cue is a stub")
 
 
@@ -226,7 +260,7 @@ def _closing(text: str) -> Extracted:
         return _NOTHING
     sentence = sentences[-1]
     bare = _trim(sentence)
-    if bare and _is_bare(line):
+    if bare and not _LEAD.match(line) and _is_bare(line):
         return Extracted(bare, "closing line")
     verbs = list(_STATES.finditer(sentence))
     states = verbs[-1] if verbs else None
@@ -234,13 +268,16 @@ def _closing(text: str) -> Extracted:
         return Extracted(_trim(sentence[states.end() :]), "closing sentence")
     lead = _LEAD.match(sentence)
     rest = sentence[lead.end() :] if lead else sentence
+    concluded = list(_CONCLUDES.finditer(rest))
+    if concluded:
+        rest = rest[concluded[-1].end() :]
     if "=" in rest and not _WORD.search(rest.partition("=")[0]):
         return Extracted(_trim(rest), "closing equation")
     return _NOTHING
 
 
 def _is_bare(line: str) -> bool:
-    if read_number(normalise(line)) is not None:
+    if not isinstance(read(line).tree, Text | Unreadable):
         return True
     return len(line.split()) <= MAX_BARE_WORDS and "=" not in line
 
@@ -261,6 +298,9 @@ def _trim(line: str) -> str:
     tail = _PROSE_TAIL.search(line)
     if tail and tail.start() > 0:
         line = line[: tail.start()]
+    words = _VALUE_AND_WORDS.match(line)
+    if words and not _DOUBT_AFTER.search(words[2]):
+        line = words[1]
     line = line.strip()
     if line.count("**") % 2:  # bold that began before the value
         line = line.strip("*").strip()

@@ -1,27 +1,18 @@
-r"""What stands around a number and is no part of it: units, counted nouns, number words (P5, P2).
+r"""Units and counted nouns after a value (P5): one spelling for each, and whether two agree.
 
-`split_unit("12 apples")` is `("12", "apple")`. A unit is taken off only after a number, never
-where it could be a variable: `5x`, `2xy` and `2\pi` have none.
+A unit is `name` or `name^power`, several in alphabetical order: `m/s` is "m s^-1". A word that is
+no unit of the table is a counted noun if it looks like one.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-__all__ = ["MAGNITUDES", "number_of_words", "same_unit", "split_unit"]
+from reasonenv.checkers.math.vocabulary import PERCENT_WORDS
+from reasonenv.checkers.math.words import MAGNITUDES, words_of
 
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-MAGNITUDES = {
-    "hundred": 10**2,
-    "thousand": 10**3,
-    "million": 10**6,
-    "billion": 10**9,
-    "trillion": 10**12,
-}
+__all__ = ["MAGNITUDES", "is_unit_word", "same_unit", "unit_of"]
 
 _ALIASES = {
     alias: name
@@ -37,6 +28,11 @@ _ALIASES = {
         "mg": "milligram",
         "g": "gram",
         "kg": "kilogram kilo",
+        "nm": "nanometer nanometre",
+        "um": "micrometer micrometre",
+        "dm": "decimeter decimetre",
+        "kw": "kilowatt kW",
+        "ms": "millisecond",
         "lb": "pound lbs",
         "oz": "ounce",
         "ml": "milliliter millilitre mL",
@@ -48,103 +44,115 @@ _ALIASES = {
         "week": "wk wks",
         "month": "mo",
         "year": "yr yrs",
-        "mph": "",
-        "kph": "kmh",
         "dollar": "usd bucks",
-        "cent": "cents",
+        "cent": "¢",
         "euro": "eur",
         "degree": "deg °",
-        "unit": "",
         "radian": "rad",
+        "celsius": "",
+        "fahrenheit": "",
         "newton": "N",
         "joule": "J",
         "watt": "W",
         "volt": "V",
         "kelvin": "K",
+        "ampere": "amp A",
+        "hertz": "Hz",
+        "pascal": "Pa",
+        "mole": "mol",
+        "ohm": "",
+        "tonne": "ton",
+        "mb": "MB",
+        "gb": "GB",
+        "kb": "KB",
         "kcal": "",
-        "sq": "square squared",
-        "cu": "cubic cubed",
     }.items()
     for alias in (name, *aliases.split())
 }
-_KNOWN = frozenset(_ALIASES.values()) | {"per"}
-_SINGLE_LETTERS = frozenset("mghslLKNJWVCF")
-"""Letters that are read as units, and only inside `\\text{}`."""
-
-_NOT_UNITS = _words(
-    "a an and or to not no nor than less more fewer over under above below plus minus times with "
-    "without divided by mod modulo remainder of about approximately around nearly almost at least "
-    "most per between from dozen half halves quarter quarters third thirds fourth fourths fifth "
-    "fifths sixth sixths seventh sevenths eighth eighths ninth ninths tenth tenths hundredth "
-    "hundredths thousandth thousandths millionth millionths percent percentage pi sqrt root sin "
-    "cos tan cot sec csc log ln exp lim inf infinity nan am pm base factorial if is are was but "
-    "maybe perhaps possibly either both neither all any none undefined ago true false"
+_COMPOUND = {"mph": ("mi", "per", "h"), "kph": ("km", "per", "h"), "kmh": ("km", "per", "h")}
+_POWERS = {"sq": 2, "square": 2, "squared": 2, "cu": 3, "cubic": 3, "cubed": 3}
+_KNOWN = frozenset(_ALIASES.values())
+_SINGLE_LETTERS = frozenset("mghslLKNJWVCFA")
+"""Letters that are read as units, and only in a text command."""
+_NOT_UNITS = frozenset(
+    words_of(
+        "a an and or to not no nor than less more fewer over under above below plus minus "
+        "times with without divided by mod modulo remainder of about approximately around "
+        "nearly almost at least most per between from dozen half halves quarter quarters third "
+        "thirds fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ninth "
+        "ninths tenth tenths hundredth hundredths thousandth thousandths millionth millionths "
+        "percent percentage pi sqrt root sin cos tan cot sec csc log ln exp lim inf infinity "
+        "nan am pm base factorial if is are was but maybe perhaps possibly either both neither "
+        "all any none undefined ago true false "
+        "tens hundreds thousands millions billions dozens wrong incorrect invalid right correct "
+        "negative positive squared cubed never except "
+    )
 )
-_PER = frozenset({"per"})
-_START = re.compile(r"\\text\{|°|(?<![\\A-Za-z])[A-Za-z]{2,}|(?<=[\d}]) ?[A-Za-z]{2,}")
-_MARK = re.compile(r"\\text\{([^{}]*)\}")
-_POWER = re.compile(r"\^\{(-?\d)\}")
-_POWER_WORDS = {"1": " ", "2": " square ", "3": " cubic "}
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
-_FRACTION_OF_UNITS = re.compile(r"\\frac\{(\\text\{[^{}]*\})\}\{(\\text\{[^{}]*\})\}\Z")
 
 
-def split_unit(normal: str) -> tuple[str, str | None]:
-    """Return (what stands before the unit, the unit in one spelling or None).
-
-    Where the tail is no unit, the whole text comes back, and no number will be read from it.
-    """
-    fraction = _FRACTION_OF_UNITS.search(normal)
-    if fraction:
-        normal = f"{normal[: fraction.start()]}{fraction[1]}/{fraction[2]}"
-    start = _START.search(normal)
-    if start is None:
-        return normal, None
-    number, tail = normal[: start.start()].rstrip(), normal[start.start() :]
-    marked = "\\text{" in tail or tail.startswith("°")
-    glued = normal[start.start() - 1 : start.start()] != " " and not tail.startswith((" ", "°"))
-    tail = _POWER.sub(_power_word, _MARK.sub(r" \1 ", tail).replace("°", " degree "))
-    words = re.split(r"[\s/.*-]+", tail.strip(" ."))
-    if not number or not words or not all(_is_unit_word(word, marked) for word in words if word):
-        return normal, None
-    if glued and not marked and _spelling(words[0]) not in _KNOWN and not _is_magnitude(words[0]):
-        return normal, None
-    return number, " ".join(_spelling(word) for word in words if word) or None
-
-
-def same_unit(one: str | None, other: str | None) -> bool:
-    """Whether two units agree: one that only one side states is free (P5).
-
-    >>> same_unit("cm", "km"), same_unit("cm", None), same_unit("paper clip", "clip")
-    (False, True, True)
-    """
-    ours, theirs = set((one or "").split()), set((other or "").split())
-    known, other_known = ours & _KNOWN, theirs & _KNOWN
-    if known and other_known and known != other_known:
-        return False
-    nouns, other_nouns = ours - _KNOWN, theirs - _KNOWN
-    return not nouns or not other_nouns or bool(nouns & other_nouns)
-
-
-def _power_word(power: re.Match[str]) -> str:
-    return _POWER_WORDS.get(power[1], " per ")
-
-
-def _is_magnitude(word: str) -> bool:
-    return word.lower() in MAGNITUDES
-
-
-def _is_unit_word(word: str, marked: bool) -> bool:
+def is_unit_word(word: str, marked: bool = False) -> bool:
+    """Whether a word behind a number may be a unit or a noun; `marked`: in a text command."""
     lowered = word.lower()
-    if lowered in _PER:
+    if lowered in ("per", *PERCENT_WORDS) or lowered in MAGNITUDES:
         return True
     if lowered in _NOT_UNITS or not word.isascii() or not word.isalpha():
         return False
     if len(word) == 1:
         return marked and word in _SINGLE_LETTERS
-    if _spelling(word) in _KNOWN:
+    if _spelling(word) in _KNOWN or lowered in _POWERS or lowered in _COMPOUND:
         return True
     return len(word) >= 3 and _VOWEL.search(word) is not None
+
+
+def unit_of(words: Sequence[str]) -> str | None:
+    """Return the unit that these words spell, None where they spell none.
+
+    >>> unit_of(["miles", "per", "hour"]), unit_of(["square", "feet"]), unit_of(["or"])
+    ('h^-1 mi', 'ft^2', None)
+    """
+    found: list[tuple[str, int]] = []
+    pending, side = 1, 1
+    spelled = [part for word in words for part in _COMPOUND.get(word.lower(), (word,))]
+    for word in spelled:
+        lowered = word.lower()
+        if lowered == "per":
+            side = -1
+        elif lowered in ("squared", "cubed") and found:
+            name, power = found.pop()
+            found.append((name, power * _POWERS[lowered]))
+        elif lowered in _POWERS:
+            pending = _POWERS[lowered]
+        elif word.startswith("^"):
+            if not found:
+                return None
+            name, power = found.pop()
+            found.append((name, power * int(word[1:])))
+        elif is_unit_word(word, marked=True):
+            found.append((_spelling(word), side * pending))
+            pending = 1
+        elif len(word) == 1 and word in _ALIASES:
+            found.append((_ALIASES[word], side * pending))
+        else:
+            return None
+    if not found:
+        return None
+    return " ".join(sorted(name if power == 1 else f"{name}^{power}" for name, power in found))
+
+
+def same_unit(one: str | None, other: str | None) -> bool:
+    """Whether two units agree: one that only one side states is free (P5).
+
+    >>> same_unit("cm", "km"), same_unit("cm", None), same_unit("clip paper", "clip")
+    (False, True, True)
+    """
+    ours, theirs = set((one or "").split()), set((other or "").split())
+    known = {unit for unit in ours if unit.partition("^")[0] in _KNOWN}
+    other_known = {unit for unit in theirs if unit.partition("^")[0] in _KNOWN}
+    if known and other_known and known != other_known:
+        return False
+    nouns, other_nouns = ours - known, theirs - other_known
+    return not nouns or not other_nouns or bool(nouns & other_nouns)
 
 
 def _spelling(word: str) -> str:
@@ -153,47 +161,3 @@ def _spelling(word: str) -> str:
         if form in _ALIASES:
             return _ALIASES[form]
     return lowered.removesuffix("s")
-
-
-_ONES = _words(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-)
-_TENS = _words("twenty thirty forty fifty sixty seventy eighty ninety")
-_SMALL = {
-    **{word: value for value, word in enumerate(_ONES)},
-    **{word: 10 * value for value, word in enumerate(_TENS, 2)},
-}
-_MAX_NUMBER_WORDS = 20
-
-
-def number_of_words(text: str) -> int | None:
-    """Return the integer that `text` spells in English; None where it spells none.
-
-    >>> number_of_words("two hundred and forty-two"), number_of_words("two three")
-    (242, None)
-    """
-    words = [word for word in re.split(r"[\s-]+", text.lower().strip()) if word]
-    if not words or len(words) > _MAX_NUMBER_WORDS:
-        return None
-    total, group, last = 0, 0, 10**15
-    for index, word in enumerate(words):
-        if word == "and" and 0 < index < len(words) - 1 and words[index - 1] in MAGNITUDES:
-            continue
-        if word in _SMALL:
-            value = _SMALL[word]
-            # "twenty one" and "hundred one" build up, "one twenty" and "two three" do not
-            room = 100 if group % 100 == 0 else 10 if group % 10 == 0 and value else 0
-            if value >= room or (group % 100 and group % 100 < 20) or (value == 0 and index):
-                return None
-            group += value
-        elif word == "hundred" and 0 < group < 10:
-            group *= 100
-        elif word in MAGNITUDES and word != "hundred" and 0 < group < 1000:
-            if MAGNITUDES[word] >= last:
-                return None
-            last = MAGNITUDES[word]
-            total, group = total + group * last, 0
-        else:
-            return None
-    return total + group
