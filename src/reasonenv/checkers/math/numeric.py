@@ -86,6 +86,8 @@ def value_of(node: Node, bits: int) -> Value | None:
         try:
             evaluator = Evaluator(bits, {}, imaginary)
             value = evaluator.value(node)
+            if bits + 2 * evaluator.largest > MAX_PRECISION_BITS:
+                return None  # `(10^7)!` or `arctan(10^{10^7})`: its digits are not worked out
             if evaluator.largest > bits // 2:
                 value = Evaluator(bits + 2 * evaluator.largest, {}, imaginary).value(node)
             return value
