@@ -1,0 +1,1 @@
+"""Running untrusted programs: one interface, its back ends, and a suite that every one passes."""
