@@ -33,12 +33,14 @@ def _module(name: str) -> types.ModuleType:
 
 def _streams() -> None:
     """Give the program real text streams on its own descriptors 0, 1 and 2."""
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)
+    sys.stdin = sys.__stdin__ = open(
+        0, encoding="utf-8", errors="surrogateescape", newline="\n", closefd=False
+    )
     sys.stdout = sys.__stdout__ = open(
-        1, "w", encoding="utf-8", errors="surrogateescape", closefd=False
+        1, "w", encoding="utf-8", errors="surrogateescape", newline="\n", closefd=False
     )
     sys.stderr = sys.__stderr__ = open(
-        2, "w", encoding="utf-8", errors="backslashreplace", closefd=False, buffering=1
+        2, "w", encoding="utf-8", errors="backslashreplace", newline="\n", closefd=False, buffering=1
     )
 
 
@@ -114,7 +116,8 @@ def run_functions(program: bytes, channel: int, prefix: bytes = b"") -> None:
         program: the source.
         channel: a stream socket; frames in: `[name, args, kwargs]`; frames out: `["r", value]`,
             `["R", value, args]` where the call changed its arguments, `["x", class, message]`,
-            `["n", why]` for a value that is not plain, `["b"]` for one too large.
+            `["n", why]` for a value that is not plain, `["b"]` for one too large, `["m"]` for a
+            name that the program does not define.
         prefix: a source to run first, the problem's setup.
     """
     _streams()
@@ -142,10 +145,12 @@ def run_functions(program: bytes, channel: int, prefix: bytes = b"") -> None:
 def _answer(names: dict[str, Any], request: bytes) -> bytes:
     try:
         name, args, kwargs = decode(request)
-        try:
-            value = names[name]
-        except KeyError:
-            return encode(["x", "NameError", f"name {name!r} is not defined"])
+        head, _, method = name.partition(".")
+        if head not in names:
+            return encode(["m"])
+        value = names[head]
+        if method:
+            value = getattr(value(), method)
         result = value(*args, **kwargs)
         tag = ["r", result]
         if b'{"i":' not in request:  # encoding draws from an iterator

@@ -27,6 +27,7 @@ __all__ = [
     "encode",
     "read_exact",
     "read_frame",
+    "write_all",
     "write_frame",
 ]
 
@@ -237,6 +238,11 @@ def write_frame(fd: int, data: bytes) -> None:
     Raises:
         OSError: the other end is gone.
     """
-    view = memoryview(struct.pack(">I", len(data)) + data)
+    write_all(fd, struct.pack(">I", len(data)) + data)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all of `data` to `fd`."""
+    view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]

@@ -1,10 +1,12 @@
 """One job: a program, its tests, and the processes that run them, under limits and timers.
 
-* `run_job`: what the supervisor's child does with a job; its last act is to write the result.
+* `run_functions`: tests that call functions. The supervisor itself looks on; the program is read
+  by the process that runs it and the tests by the one that evaluates them, so that the supervisor,
+  which all later programs descend from, never holds either.
+* `run_scripts`: programs that read and print, run by a process that dies with the job.
 
-The process reads the program but never the tests: the tester does, after it is forked. CPU time
-decides about time-outs; a program that neither computes nor waits for a CPU is idle, and idle
-time counts too. Time spent waiting for a CPU never counts, so load does not change verdicts.
+CPU time decides about time-outs; a program that neither computes nor waits for a CPU is idle, and
+idle time counts too. Time spent waiting for a CPU never counts: load does not change verdicts.
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ from typing import Any
 
 import candidate
 import tester
-from codec import read_frame, write_frame
+from codec import read_frame, write_all
 
-__all__ = ["Box", "run_job"]
+__all__ = ["Box", "run_functions", "run_scripts"]
 
 _TICK_S = 0.02
 _HEAD_BYTES = 65536
@@ -140,8 +142,9 @@ class _Clock:
 
 
 class _Job:
-    def __init__(self, box: Box, header: dict[str, Any], program: bytes) -> None:
-        self.box, self.header, self.program = box, header, program
+    def __init__(self, box: Box, header: dict[str, Any]) -> None:
+        self.box, self.header = box, header
+        self.fds: list[int] = []
         self.began = time.monotonic()
         self.job_clock, self.clock = _Clock(box), _Clock(box)
         self.oom0 = _number_in(box.oom_file, "oom_kill")
@@ -157,22 +160,41 @@ class _Job:
     def pipe(self) -> tuple[int, int]:
         """Return a pipe that the program may also open by name (/dev/stdin and its like)."""
         if self.box.program_uid is None:
-            return os.pipe()
+            return self.own(*os.pipe())
         os.seteuid(self.box.program_uid)
         try:
-            return os.pipe()
+            return self.own(*os.pipe())
         finally:
             os.seteuid(0)
 
+    def own(self, first: int, second: int) -> tuple[int, int]:
+        """Note two descriptors, to be closed with the job at the latest."""
+        self.fds += (first, second)
+        return first, second
+
+    def close(self, *fds: int) -> None:
+        """Close these descriptors, or all that the job has."""
+        for fd in fds or tuple(self.fds):
+            self.fds.remove(fd)
+            os.close(fd)
+
     def fork(
         self,
-        work: Callable[[], int],
+        prepare: Callable[[], bytes],
+        work: Callable[[bytes], int],
         fds: tuple[int, int, int],
         keep: int,
         uid: int | None,
         confined: bool = True,
     ) -> int:
-        """Fork a process that runs `work` with `fds` as 0, 1, 2 and `keep` as 3."""
+        """Fork a process that runs `work` on what `prepare` returned.
+
+        Args:
+            prepare: run as who we are, with all our descriptors.
+            work: run with `fds` as 0, 1, 2 and `keep` as 3, and no others.
+            uid: who runs `work`.
+            confined: whether limits and uid are set before `work`.
+        """
         for attempt in range(20):
             try:
                 pid = os.fork()
@@ -186,6 +208,7 @@ class _Job:
             return pid
         code = 70
         try:
+            data = prepare()
             moved = [os.dup(fd) for fd in (*fds, keep)]
             for target, fd in enumerate(moved):
                 os.dup2(fd, target)
@@ -193,7 +216,7 @@ class _Job:
             os.setsid()
             if confined:
                 self.confine(uid)
-            code = work()
+            code = work(data)
         except BaseException:
             code = 71
         finally:
@@ -225,22 +248,24 @@ class _Job:
             os.setresgid(uid, uid, uid)
             os.setresuid(uid, uid, uid)
 
-    def launch(self, script: bool, fds: tuple[int, int, int], keep: int) -> None:
-        """Fork the program's process."""
+    def launch(
+        self, script: bool, prepare: Callable[[], bytes], fds: tuple[int, int, int], keep: int
+    ) -> None:
+        """Fork the program's process; `prepare` returns the program."""
         prefix = self.header.get("prefix", "").encode()
 
-        def work() -> int:
+        def work(program: bytes) -> int:
             for name in _OURS:
                 sys.modules.pop(name, None)
             sys.path[:] = [path for path in sys.path if path != os.path.dirname(__file__)]
             sys.argv[:] = ["program.py"]
             random.seed(0)
             if script:
-                return candidate.run_script(self.program, 3)
-            candidate.run_functions(self.program, 3, prefix)
+                return candidate.run_script(program, 3)
+            candidate.run_functions(program, 3, prefix)
             return 0
 
-        self.pid = self.fork(work, fds, keep, self.box.program_uid)
+        self.pid = self.fork(prepare, work, fds, keep, self.box.program_uid)
         self.reason = None
 
     def kill(self, reason: str) -> None:
@@ -350,118 +375,179 @@ def _text(data: bytes | bytearray) -> str:
 # -- tests that call functions -------------------------------------------------------------------
 
 
-def _functions(job: _Job) -> dict[str, Any]:
-    count = job.header["n_tests"]
-    outcomes = ["not_run"] * count
-    bad: list[Any] | None = None
-    null = os.open(os.devnull, os.O_RDWR)
-    readers, writers = zip(job.pipe(), job.pipe(), strict=True)
-    job.out = [_Stream(fd, _HEAD_BYTES, job.header["output"]) for fd in readers]
-    for fd in readers:
-        os.set_blocking(fd, False)
-    control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+class _Functions:
+    """One job whose tests call functions, seen from the supervisor."""
 
-    def drop() -> None:
-        os.dup2(1, 0)
-        job.confine(job.box.tester_uid)
-        os.chdir("/")
+    def __init__(self, job: _Job, stream: int) -> None:
+        self.job, self.stream = job, stream
+        self.count = job.header["n_tests"]
+        self.outcomes = ["not_run"] * self.count
+        self.bad: list[Any] | None = None
+        self.current = -1
+        self.was_read = self.done = False
+        self.restarts = 0
+        self.null = os.open(os.devnull, os.O_RDWR)
+        self.program = os.memfd_create("program")
+        job.own(self.null, self.program)
+        readers, self.writers = zip(job.pipe(), job.pipe(), strict=True)
+        job.out = [_Stream(fd, _HEAD_BYTES, job.header["output"]) for fd in readers]
+        for fd in readers:
+            os.set_blocking(fd, False)
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ready, taken = job.own(*os.pipe())
 
-    def test() -> int:
-        # Its own copy of the host's stream is descriptor 0; it reads before it gives up its uid.
-        link = socket.socket(fileno=3)
-        with contextlib.suppress(BrokenPipeError, EOFError):
-            tester.run_tests(0, link, drop)
+        def read_program() -> bytes:
+            program = read_frame(stream)
+            write_all(self.program, program)
+            os.write(taken, b".")
+            return program
+
+        def wait_for_turn() -> bytes:
+            os.close(taken)
+            return os.read(ready, 1)
+
+        self.link: socket.socket | None = self.start(read_program)
+        job.tester_pid = job.fork(
+            wait_for_turn, self.test, (stream, self.null, self.null), theirs.fileno(), None, False
+        )
+        theirs.close()
+        job.close(ready, taken)
+
+    def start(self, prepare: Callable[[], bytes]) -> socket.socket:
+        """Start the program's process and return our end of its socket."""
+        ours, its = socket.socketpair()
+        try:
+            self.job.launch(False, prepare, (self.null, *self.writers), its.fileno())
+        finally:
+            its.close()
+        self.job.clock.restart(self.job.pids())
+        return ours
+
+    def again(self) -> bytes:
+        return os.pread(self.program, os.fstat(self.program).st_size, 0)
+
+    def test(self, turn: bytes) -> int:
+        """Be the tester: read the tests, give up all rights, run them."""
+
+        def drop() -> None:
+            os.dup2(1, 0)
+            self.job.confine(self.job.box.tester_uid)
+            os.chdir("/")
+
+        if turn:
+            with contextlib.suppress(BrokenPipeError, EOFError):
+                tester.run_tests(0, socket.socket(fileno=3), drop)
         return 0
 
-    job.tester_pid = job.fork(test, (0, null, null), theirs.fileno(), None, confined=False)
-    theirs.close()
-    current, done, restarts = -1, False, 0
-    was_read = False
-
-    def end(index: int, outcome: str) -> None:
-        if 0 <= index < count:
-            outcomes[index] = outcome
-
-    while not done:
-        poll = select.poll()
-        poll.register(control, select.POLLIN)
+    def run(self) -> dict[str, Any]:
+        job, control = self.job, self.control
+        while not self.done:
+            poll = select.poll()
+            poll.register(control, select.POLLIN)
+            for stream in job.out:
+                if stream.open:
+                    poll.register(stream.fd, select.POLLIN)
+            ready = {fd for fd, _ in poll.poll(_TICK_S * 1000)}
+            for stream in job.out:
+                if stream.fd in ready:
+                    stream.drain(4)
+            job.clock.pids = job.pids()
+            job.job_clock.pids = (*job.pids(), os.getpid())
+            was = job.reason
+            job.check()
+            if job.reason is not None and was is None:
+                with contextlib.suppress(OSError):
+                    control.send(b"dead")
+            if control.fileno() in ready:
+                self.hear(control.recv(4096))
+            elif job.exhausted:
+                self.give_up()
+        job.kill("exited")
+        if job.tester_pid:
+            os.kill(job.tester_pid, signal.SIGKILL)
         for stream in job.out:
-            if stream.open:
-                poll.register(stream.fd, select.POLLIN)
-        ready = {fd for fd, _ in poll.poll(_TICK_S * 1000)}
-        for stream in job.out:
-            if stream.fd in ready:
-                stream.drain(4)
-        job.clock.pids = job.pids()
-        job.job_clock.pids = (*job.pids(), os.getpid())
-        was = job.reason
-        job.check()
-        if job.reason is not None and was is None:
-            with contextlib.suppress(OSError):
-                control.send(b"dead")
-        if job.exhausted and control.fileno() not in ready:
-            # The tester may be what takes the time: the test that runs has used it up.
-            if not was_read:
-                raise RuntimeError("the tests were not read in time")
-            if not restarts:
-                bad = [-1, "the setup of the tests takes too long"]
-            elif current < 0:
-                outcomes[:] = [job.reason or "timeout"] * count
-            else:
-                end(current, job.reason or "timeout")
-            break
-        if control.fileno() not in ready:
-            continue
-        data = control.recv(4096)
+            stream.drain(4)
+        if job.pid:
+            job.reap()
+        if not self.was_read:
+            raise RuntimeError("the job was not read to its end")
+        heads = [_text(stream.head) for stream in job.out]
+        return job.result(outcomes=self.outcomes, bad=self.bad, stdout=heads[0], stderr=heads[1])
+
+    def give_up(self) -> None:
+        """The job's time is over; the tester may be what takes it: the test that runs fails."""
+        self.done = True
+        reason = self.job.reason or "timeout"
+        if self.current >= 0:
+            self.outcomes[self.current] = reason
+        elif self.link is None:
+            self.outcomes = [reason] * self.count
+        else:
+            self.bad = [-1, "the setup of the tests takes too long"]
+
+    def hear(self, data: bytes) -> None:
+        """Take one message of the tester."""
+        job = self.job
         if not data:
-            if not was_read:
-                raise RuntimeError("the tests could not be read")
-            bad = [current, "the tests' own process ended early"]
-            break
+            self.bad, self.done = [self.current, "the tests' own process ended early"], True
+            return
         match json.loads(data):
             case ["read"]:
-                was_read = True
+                self.was_read = True
             case ["need"]:
-                if job.pid:
-                    job.kill("exited")
-                    job.reap()
-                restarts += 1
-                ours, its = socket.socketpair()
-                try:
-                    job.launch(False, (null, *writers), its.fileno())
-                except RuntimeError:  # it holds every process there may be, and makes more
-                    end(current, "processes")
-                    break
-                its.close()
-                job.clock.restart(job.pids())
-                socket.send_fds(control, [b"link"], [ours.fileno()])
-                ours.close()
+                self.hand_over()
             case ["load", outcome]:
                 if outcome != "passed":
                     outcome = _gone(job) if outcome == "gone" else _named(outcome)
-                    outcomes[:] = [outcome] * count
-                    done = True
+                    self.outcomes, self.done = [outcome] * self.count, True
             case ["loading", index]:
-                current = index
+                self.current = index
             case ["start", index]:
-                current = index
+                self.current = index
                 job.clock.restart()
             case ["end", index, outcome]:
                 if outcome == "gone":
                     outcome = _gone(job)
-                    done = restarts > 16 or job.exhausted
-                end(index, _named(outcome))
+                    self.done = self.restarts > 16 or job.exhausted
+                self.outcomes[index] = _named(outcome)
             case ["bad", index, why]:
-                bad, done = [index, why], True
+                self.bad, self.done = [index, why], True
             case ["done"]:
-                done = True
-    job.kill("exited")
-    for stream in job.out:
-        stream.drain(4)
-    if job.pid:
-        job.reap()
-    heads = [_text(stream.head) for stream in job.out]
-    return job.result(outcomes=outcomes, bad=bad, stdout=heads[0], stderr=heads[1])
+                self.done = True
+
+    def hand_over(self) -> None:
+        """Give the tester the program's socket: the first, or that of a fresh process."""
+        job, link = self.job, self.link
+        if link is None:
+            if job.pid:
+                job.kill("exited")
+                job.reap()
+            self.restarts += 1
+            try:
+                link = self.start(self.again)
+            except RuntimeError:  # it holds every process there may be, and makes more
+                self.outcomes[self.current], self.done = "processes", True
+                return
+        socket.send_fds(self.control, [b"link"], [link.fileno()])
+        link.close()
+        self.link = None
+
+
+def run_functions(box: Box, header: dict[str, Any], stream: int) -> dict[str, Any]:
+    """Run the job whose program and tests follow on `stream`, and return its result.
+
+    Raises:
+        RuntimeError: the stream was not read to the job's end; nothing more can be read from it.
+    """
+    job = _Job(box, header)
+    functions = _Functions(job, stream)
+    try:
+        return functions.run()
+    finally:
+        functions.control.close()
+        if functions.link is not None:
+            functions.link.close()
+        job.close()
 
 
 def _gone(job: _Job) -> str:
@@ -485,12 +571,11 @@ def _named(outcome: str) -> str:
 # -- tests that read and write -------------------------------------------------------------------
 
 
-def _script(job: _Job, data: bytes, limit: int) -> dict[str, Any]:
+def _script(job: _Job, program: bytes, data: bytes, limit: int) -> dict[str, Any]:
     """Run the program once with `data` on its standard input."""
     (in_r, in_w), (out_r, out_w), (err_r, err_w), (rep_r, rep_w) = (job.pipe() for _ in range(4))
-    job.launch(True, (in_r, out_w, err_w), rep_w)
-    for fd in (in_r, out_w, err_w, rep_w):
-        os.close(fd)
+    job.launch(True, lambda: program, (in_r, out_w, err_w), rep_w)
+    job.close(in_r, out_w, err_w, rep_w)
     for fd in (in_w, out_r, err_r, rep_r):
         os.set_blocking(fd, False)
     out = _Stream(out_r, limit, limit)
@@ -501,7 +586,7 @@ def _script(job: _Job, data: bytes, limit: int) -> dict[str, Any]:
     ended = os.pidfd_open(job.pid)
     view, writing = memoryview(data), bool(data)
     if not writing:
-        os.close(in_w)
+        job.close(in_w)
     while True:
         poll = select.poll()
         poll.register(ended, select.POLLIN)
@@ -522,7 +607,7 @@ def _script(job: _Job, data: bytes, limit: int) -> dict[str, Any]:
             except OSError:
                 view = view[:0]
             if not view:
-                os.close(in_w)
+                job.close(in_w)
                 writing = False
         if ended in ready:
             break
@@ -541,10 +626,7 @@ def _script(job: _Job, data: bytes, limit: int) -> dict[str, Any]:
         name = os.read(rep_r, 200).decode("utf-8", "replace")
     if outcome == "exit:1" and name.isidentifier():
         outcome = _named(name)
-    if writing:
-        os.close(in_w)
-    for fd in (out_r, err_r, rep_r):
-        os.close(fd)
+    job.close()
     return {
         "outcome": "finished" if outcome == "exited" else outcome,
         "stdout": _text(out.head),
@@ -553,24 +635,17 @@ def _script(job: _Job, data: bytes, limit: int) -> dict[str, Any]:
     }
 
 
-def _scripts(job: _Job, inputs: list[str]) -> dict[str, Any]:
+def run_scripts(box: Box, header: dict[str, Any], stream: int) -> dict[str, Any]:
+    """Run the job whose program and inputs follow on `stream`, and return its result."""
+    program = read_frame(stream)
+    inputs = json.loads(read_frame(stream))
+    job = _Job(box, header)
     runs: list[dict[str, Any]] = []
-    for text, limit in zip(inputs, job.header["outputs"], strict=True):
-        run = _script(job, text.encode("utf-8", "surrogateescape"), limit)
+    for text, limit in zip(inputs, header["outputs"], strict=True):
+        run = _script(job, program, text.encode("utf-8", "surrogateescape"), limit)
         if run["outcome"] == "output_limit":
             run["stdout"] = run["stdout"][:_HEAD_BYTES]
         runs.append(run)
-        if job.exhausted or (job.header.get("stop_at_first") and run["outcome"] != "finished"):
+        if job.exhausted or (header.get("stop_at_first") and run["outcome"] != "finished"):
             break
     return job.result(runs=runs)
-
-
-def run_job(box: Box, header: dict[str, Any], stream: int, answers: int) -> None:
-    """Run the job whose program and tests follow on `stream`; write its result to `answers`."""
-    program = read_frame(stream)
-    job = _Job(box, header, program)
-    if header["kind"] == "stdio":
-        result = _scripts(job, json.loads(read_frame(stream)))
-    else:
-        result = _functions(job)
-    write_frame(answers, json.dumps(result).encode("ascii"))

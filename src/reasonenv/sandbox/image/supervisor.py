@@ -3,8 +3,8 @@
 It reads a job's header and nothing else: program and tests are read by processes that it forks
 and that die with the job, so that no later program descends from one that saw them.
 
-Frames in: header, program, tests. Frames out: `hello` once, then for each job the result (written
-by the job's own process) and `end`, which says whether the place is clean again.
+Frames in: header, program, tests. Frames out: `hello` once, then for each job the result and
+`end`, which says whether the place is clean again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from codec import read_frame, write_frame  # noqa: E402
-from job import Box, run_job  # noqa: E402
+from job import Box, run_functions, run_scripts  # noqa: E402
 
 __all__ = ["main"]
 
@@ -50,13 +50,12 @@ def _first(paths: tuple[str, ...]) -> str | None:
     return next((path for path in paths if os.access(path, os.R_OK)), None)
 
 
-def _kill_all(local: bool, pid: int) -> bool:
+def _kill_all(local: bool) -> bool:
     """Kill every process but this one and init, wait for them, and say whether all are gone."""
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError):
             if local:
-                os.killpg(pid, signal.SIGKILL)
                 for child in _children():
                     os.kill(child, signal.SIGKILL)
             else:
@@ -182,21 +181,26 @@ def main(argv: list[str]) -> int:
             header = json.loads(read_frame(stream, 1 << 20))
         except EOFError:
             return 0
-        pid = os.fork()
-        if pid == 0:
-            code = 1
-            try:
-                if local:
-                    os.setpgid(0, 0)
-                subreaper()
-                run_job(box, header, stream, answers)
-                code = 0
-            except BaseException as error:
-                os.write(2, f"{type(error).__name__}: {error}\n".encode()[:2000])
-            finally:
-                os._exit(code)
-        ok = _wait(pid, header["hard_s"] + 5)
-        clean = _kill_all(local, pid)
+        ok = True
+        if header["kind"] == "stdio":
+            # What programs print is what is expected: it must not stay in this process.
+            pid = os.fork()
+            if pid == 0:
+                code = 1
+                try:
+                    subreaper()
+                    result = run_scripts(box, header, stream)
+                    write_frame(answers, json.dumps(result).encode("ascii"))
+                    code = 0
+                except BaseException as error:
+                    os.write(2, f"{type(error).__name__}: {error}\n".encode()[:2000])
+                finally:
+                    os._exit(code)
+            ok = _wait(pid, header["hard_s"] + 5)
+        else:
+            result = run_functions(box, header, stream)
+            write_frame(answers, json.dumps(result).encode("ascii"))
+        clean = _kill_all(local)
         uids = (None,) if local else (box.program_uid, box.tester_uid)
         clean = clean and _clean(places, uids)
         write_frame(answers, json.dumps({"end": True, "ok": ok, "clean": clean}).encode())

@@ -121,8 +121,11 @@ class Candidate:
         given = list(args)
         try:
             message = encode([name, given, kwargs])
-        except (NotPlainError, TooLargeError):
-            raise CandidateOutcomeError("test_error") from None
+        except TooLargeError:
+            raise CandidateOutcomeError("output_limit") from None
+        except NotPlainError as error:
+            deep = "deeply" in str(error)  # only what a program returned can be that deep
+            raise CandidateOutcomeError("wrong_answer" if deep else "test_error") from None
         if self.link is None:
             raise CandidateGoneError
         try:
@@ -139,6 +142,8 @@ class Candidate:
                 return value
             case ["n", _]:
                 raise CandidateOutcomeError("wrong_answer")
+            case ["m"]:
+                raise CandidateOutcomeError("entry_point_missing")
             case ["b"]:
                 raise CandidateOutcomeError("output_limit")
             case ["x", str(kind), str(message_text)]:
@@ -184,6 +189,15 @@ def _proxy(candidate: Candidate, name: str) -> Callable[..., Any]:
 
     call.__name__ = call.__qualname__ = name
     return call
+
+
+def _class(candidate: Candidate, name: str) -> type:
+    """Return a class whose fresh objects have the methods of the program's class `name`."""
+
+    def method(_: object, attribute: str) -> Callable[..., Any]:
+        return _proxy(candidate, f"{name}.{attribute}")
+
+    return type(name, (), {"__getattr__": method})
 
 
 def _free_names(tree: ast.AST) -> set[str]:
@@ -302,6 +316,9 @@ def run_tests(stream: int, control: socket.socket, drop: Callable[[], None]) -> 
             names[name] = _proxy(candidate, name)
         if entry:
             names[entry] = names["candidate"] = _proxy(candidate, entry)
+            head, _, method = entry.partition(".")
+            if method:
+                names[head] = _class(candidate, head)
         say("start", index)
         outcome = _outcome(candidate, run, names)
         say("end", index, outcome)
