@@ -334,7 +334,7 @@ def _load(candidate: Candidate) -> str:
             case ["r", None]:
                 return "passed"
             case ["x", str(kind), _]:
-                return kind if kind.isidentifier() else "Exception"
+                return kind[:100] if kind.isidentifier() else "Exception"
     except (CandidateGoneError, OSError, ValueError):
         pass
     candidate.close()
@@ -351,5 +351,6 @@ def _outcome(candidate: Candidate, run: Run, names: dict[str, Any]) -> str:
     except AssertionError as error:
         outcome = "wrong_answer" if error is not candidate.raised else "AssertionError"
     except BaseException as error:
-        outcome = type(error).__name__
+        name = type(error).__name__
+        outcome = name[:100] if name.isidentifier() else "Exception"
     return candidate.decided or outcome
