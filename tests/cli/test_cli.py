@@ -81,9 +81,8 @@ def test_list_names_every_environment_once(reasonenv_cli):
 
 def test_list_as_json_is_one_object_a_line(reasonenv_cli):
     rows = [json.loads(line) for line in reasonenv_cli("list", "--json").out.splitlines()]
-    assert [set(row) for row in rows] == [{"id", "description", "kind", "source", "licence"}] * len(
-        rows
-    )
+    keys = {"id", "description", "kind", "source", "licence", "unverified"}
+    assert [set(row) for row in rows] == [keys] * len(rows)
     assert "reasonenv/GSM8K-v0" in [row["id"] for row in rows]
     assert all(row["description"] and row["source"] for row in rows if "reasonenv/" in row["id"])
 

@@ -16,6 +16,7 @@ from gymnasium.utils.env_checker import data_equivalence
 import reasonenv
 from reasonenv import ChoiceEnv, MathEnv, Problem, ReasoningEnv, Rollout, Status
 from reasonenv.answer_format import AnswerFormat
+from reasonenv.envs.builtin import BUILTIN
 from reasonenv.errors import (
     CheckerFailedError,
     DataError,
@@ -91,7 +92,7 @@ def test_importing_reasonenv_registers_the_built_in_ids(fresh):
         "import reasonenv, gymnasium;"
         "print(*sorted(i for i in gymnasium.registry if i.startswith('reasonenv/')))"
     )
-    assert fresh(code).split() == sorted(BUILT_IN)
+    assert fresh(code).split() == sorted(info.id for info, *_ in BUILTIN)
 
 
 def test_every_text_is_an_action_and_an_observation():

@@ -41,13 +41,17 @@ ENTRY_POINT_GROUP = "reasonenv.envs"
 
 @dataclass(frozen=True, slots=True)
 class EnvInfo:
-    """What `reasonenv list` tells of an environment."""
+    """What `reasonenv list` tells of an environment.
+
+    `unverified` names what of its data set no public source could confirm; "" is nothing.
+    """
 
     id: str
     description: str = ""
     kind: str = "custom"
     source: str = ""
     licence: str = ""
+    unverified: str = ""
 
 
 _INFO: dict[str, EnvInfo] = {}
@@ -63,6 +67,7 @@ def register(
     kind: str | None = None,
     source: str = "",
     licence: str = "",
+    unverified: str = "",
     **kwargs: Any,
 ) -> None:
     """Register an environment with Gymnasium under `id`.
@@ -79,6 +84,7 @@ def register(
         kind: "math", "choice" ...; the class's own unless given.
         source: where the problems come from.
         licence: of the problems.
+        unverified: what is not confirmed of the two, or of the data set behind them.
         kwargs: further arguments of the environment (reward, layout, max_turns ...). The spec
             is JSON-able where all of them are plain data and the entry point is a string.
 
@@ -125,7 +131,7 @@ def register(
             description or getattr(entry_point, "description", "") or _summary(entry_point)
         )
         kind = kind or getattr(entry_point, "kind", None)
-    _INFO[id] = EnvInfo(id, description, kind or "custom", source, licence)
+    _INFO[id] = EnvInfo(id, description, kind or "custom", source, licence, unverified)
 
 
 def _make_vector(entry_point: Callable[..., Any], **kwargs: Any) -> Any:
@@ -313,5 +319,6 @@ def register_all(specs: Iterable[tuple[EnvInfo, str, Mapping[str, Any]]]) -> Non
             kind=info.kind,
             source=info.source,
             licence=info.licence,
+            unverified=info.unverified,
             **kwargs,
         )

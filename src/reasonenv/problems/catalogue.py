@@ -1,70 +1,31 @@
-"""The built-in sources of problems by name, and `load`, which turns a name into problems."""
+"""The built-in sources of problems by name, and `load`, which turns a name into problems.
+
+The problem sets of programs stand in `code_sets.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from reasonenv.errors import DataError, did_you_mean
 from reasonenv.problems.base import Generate, Problems, ProceduralProblems
-from reasonenv.problems.columns import KINDS, ROW_FORMS, Columns
+from reasonenv.problems.code_sets import CODE_SETS
+from reasonenv.problems.columns import ROW_FORMS, Columns
+from reasonenv.problems.entries import CatalogueEntry
 from reasonenv.problems.hub import load_hub
 from reasonenv.problems.procedural import Arithmetic, Countdown
 from reasonenv.problems.rows import from_data
 from reasonenv.problems.split import sample
-from reasonenv.types import FrozenDict
 
 __all__ = ["CATALOGUE", "CatalogueEntry", "entry_of", "load"]
 
 _PROCEDURAL_SIZE = 100_000
 
 
-@dataclass(frozen=True)
-class CatalogueEntry:
-    """What is known about one source of problems.
-
-    Args:
-        name: what `load` and recipes call it.
-        title: what reports call it.
-        kind: how it is judged: "math", "choice" or "countdown"; "jsonl" where each row decides.
-        description: one sentence.
-        dataset: its id on the Hugging Face hub; "" where it is procedural or always local.
-        config: which configuration of that data set.
-        splits: our names of splits -> the hub's.
-        columns: which column holds what.
-        licence: of the data, "n/a" where none applies.
-        source: whom to cite.
-        answer_is: what an answer is, for prompts: "Put only the {answer_is} inside ...".
-        generator: makes the generator of a procedural source from options.
-
-    Raises:
-        DataError: an unknown kind.
-    """
-
-    name: str
-    title: str
-    kind: str
-    description: str
-    dataset: str = ""
-    config: str | None = None
-    splits: Mapping[str, str] = field(
-        default_factory=lambda: FrozenDict({"train": "train", "test": "test"})
-    )
-    columns: Columns = field(default_factory=Columns)
-    licence: str = "n/a"
-    source: str = ""
-    answer_is: str = "final answer"
-    generator: Callable[..., Generate] | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "splits", FrozenDict(self.splits))
-        if self.kind not in KINDS:
-            hint = did_you_mean(self.kind, KINDS)
-            raise DataError(f"{self.name}: there is no kind of task {self.kind!r}; {hint}")
-
-
 _ENTRIES = (
+    *CODE_SETS,
     CatalogueEntry(
         name="gsm8k",
         title="GSM8K",

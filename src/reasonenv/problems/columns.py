@@ -7,6 +7,9 @@ Rows of these forms are read without saying anything (`ROW_FORMS` shows them):
 * plain rows with `question` or `prompt`, `answer`, and perhaps `choices` or `options`, `solution`,
   `meta` or `metadata`, and `id`; `to_row` writes such a row.
 
+Where the gold stands at the end of a worked solution, `Columns.gold` says how it is read
+(`golds.py`), and `Columns.no_gold` which rows have none and are left out.
+
 Every other column lands in the problem's metadata under its own name.
 """
 
@@ -14,15 +17,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from reasonenv.errors import DataError, did_you_mean
 from reasonenv.problems.choices import read_choices
+from reasonenv.problems.golds import GOLD_FORMS, read_gold
 from reasonenv.types import Problem, Prompt, thaw
 
-__all__ = ["KINDS", "ROW_FORMS", "Columns", "final_answer", "to_problem", "to_row"]
+__all__ = ["KINDS", "ROW_FORMS", "Columns", "NoGoldError", "to_problem", "to_problems", "to_row"]
 
 ROW_FORMS: Mapping[str, str] = {
     "math": '{"question": "What is 6 * 7?", "answer": "6 * 7 = 42\\n#### 42"}'
@@ -30,6 +35,8 @@ ROW_FORMS: Mapping[str, str] = {
     "choice": '{"prompt": "Which is a planet?", "options": ["Mars", "Sirius"], "answer": "A"}',
     "countdown": '{"prompt": "Reach 24 with 4 and 6.", "answer": "4 * 6", '
     '"metadata": {"numbers": [4, 6], "target": 24}}',
+    "code": '{"prompt": "Write add(a, b).", "entry_point": "add", '
+    '"tests": ["assert add(1, 2) == 3"]}',
     "jsonl": '{"prompt": "What is 6 * 7?", "answer": "42"}'
     ' or {"prompt": "Which is a planet?", "options": ["Mars", "Sirius"], "answer": "A"}',
 }
@@ -38,7 +45,12 @@ ROW_FORMS: Mapping[str, str] = {
 KINDS = tuple(ROW_FORMS)
 """Kinds of task; in one of kind "jsonl" each row says by its options whether it is a choice."""
 
-_GSM8K_MARK = "####"
+_ROLES = ("prompt", "answer", "options", "solution", "metadata", "id")
+_SHOWN = 80  # characters of a value in a message
+
+
+class NoGoldError(DataError):
+    """Raised where a row has no gold, and `Columns.no_gold` says that such rows are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,13 @@ class Columns:
         solution: a worked solution, kept as `metadata["solution"]`.
         metadata: a mapping, each item of which becomes an item of the problem's metadata.
         id: a text or an integer; a row without gets a hash of its content.
+        gold: how the gold is read from the first of the `answer` columns, which may hold a worked
+            solution: "auto" takes what stands behind the last `####`, or all of it; "boxed" the
+            last box; "stated" what stands behind the last "The answer is". Any further column of
+            `answer` holds the bare gold.
+        no_gold: golds that mean that a row has none, such as "None"; "" stands for a solution in
+            which `gold` finds nothing. Such rows are left out with a warning that counts them.
+        leave_out: columns that are not kept in a problem's metadata.
     """
 
     prompt: str | tuple[str, ...] = ("prompt", "question", "problem")
@@ -62,6 +81,14 @@ class Columns:
     solution: str | tuple[str, ...] = ("solution",)
     metadata: str | tuple[str, ...] = ("metadata", "meta")
     id: str | tuple[str, ...] = ("id",)
+    gold: str = "auto"
+    no_gold: str | tuple[str, ...] = ()
+    leave_out: str | tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.gold not in GOLD_FORMS:
+            hint = did_you_mean(str(self.gold), GOLD_FORMS)
+            raise DataError(f"columns: a gold is not read as {self.gold!r}; {hint}")
 
     @classmethod
     def of(cls, given: Columns | Mapping[str, Any] | None) -> Columns:
@@ -79,7 +106,11 @@ class Columns:
                 raise DataError(f"columns: there is no `{key}` to name a column for; {hint}")
             if not isinstance(value, str | list | tuple):
                 raise DataError(f"columns: `{key}` is a column's name or several, got {value!r}")
-        names = {k: v if isinstance(v, str) else tuple(v) for k, v in (given or {}).items()}
+            if key == "gold" and not isinstance(value, str):
+                raise DataError(f"columns: `gold` is one of {', '.join(GOLD_FORMS)}, got {value!r}")
+        names: dict[str, Any] = {
+            k: v if isinstance(v, str) else tuple(v) for k, v in (given or {}).items()
+        }
         return cls(**names)
 
     def names(self, role: str) -> tuple[str, ...]:
@@ -123,7 +154,17 @@ def to_problem(
     """
     columns = columns or Columns()
     row = {str(name): _plain(value) for name, value in row.items()}
+    if kind == "code":
+        from reasonenv.problems.code_rows import to_code_problem  # which needs this module
+
+        return to_code_problem(row, columns, where)
     prompt = _prompt(*_required(row, columns, "prompt", kind, where), where)
+    if (
+        columns.no_gold != ()
+        and columns.pick(row, "answer")[1] is None
+        and _has_answer(row, columns)
+    ):
+        raise NoGoldError(f"{where}: the gold is null")
     answer_column, answer = _required(row, columns, "answer", kind, where)
     metadata = _metadata(row, columns, where)
     at_answer = f'{where}: field "{answer_column}"'
@@ -141,17 +182,46 @@ def to_problem(
         )
     elif kind == "choice":
         raise _missing(row, columns, "options", kind, where)
-    elif isinstance(answer, str) and _GSM8K_MARK in answer:
-        metadata.setdefault("solution", answer)
-        answer = final_answer(answer, at_answer)
     else:
-        answer = _gold(answer, kind, at_answer)
+        answer = _final(answer_column, answer, columns, metadata, kind, at_answer)
     if kind == "countdown" and not {"numbers", "target"} <= set(metadata):
         raise DataError(
             f'{where}: field "metadata" needs `numbers` and `target`, it has: '
             f"{', '.join(metadata) or 'nothing'}; a valid row: {ROW_FORMS['countdown']}"
         )
     return Problem(prompt, answer, metadata, id=_row_id(row, columns, where))
+
+
+def to_problems(
+    rows: Iterable[tuple[str, Mapping[str, Any] | Problem]],
+    columns: Columns,
+    kind: str | None,
+    name: str,
+) -> Iterator[Problem]:
+    """Yield the problem of each row; warn, at the end, of rows left out for want of a gold.
+
+    Args:
+        rows: each with where it stands, for messages; a `Problem` is passed on as it is.
+        columns: which column holds what.
+        kind: as for `to_problem`.
+        name: where the rows come from, for the warning.
+
+    Raises:
+        DataError: a row is no problem.
+    """
+    left_out, first = 0, ""
+    for where, row in rows:
+        if isinstance(row, Problem):
+            yield row
+            continue
+        try:
+            yield to_problem(row, columns=columns, kind=kind, where=where)
+        except NoGoldError as error:
+            left_out, first = left_out + 1, first or str(error)
+    if left_out:
+        warnings.warn(
+            f"{name}: {left_out} rows without a gold are left out ({first})", stacklevel=2
+        )
 
 
 def to_row(problem: Problem) -> dict[str, Any]:
@@ -164,19 +234,6 @@ def to_row(problem: Problem) -> dict[str, Any]:
     }
 
 
-def final_answer(solution: str, where: str = "answer") -> str:
-    """Return what stands behind the last `####` of a GSM8K solution, without commas.
-
-    Raises:
-        DataError: nothing stands there.
-    """
-    lines = solution.rpartition(_GSM8K_MARK)[2].strip().splitlines()
-    gold = lines[0].replace(",", "").strip() if lines else ""
-    if not gold:
-        raise DataError(f"{where}: the final answer stands behind the last ####, nothing does here")
-    return gold
-
-
 def _required(
     row: Mapping[str, Any], columns: Columns, role: str, kind: str | None, where: str
 ) -> tuple[str, Any]:
@@ -184,6 +241,10 @@ def _required(
     if value is None:
         raise _missing(row, columns, role, kind, where)
     return name, value
+
+
+def _has_answer(row: Mapping[str, Any], columns: Columns) -> bool:
+    return any(name in row for name in columns.names("answer"))
 
 
 def _missing(
@@ -216,6 +277,26 @@ def _is_message(value: Any) -> bool:
     )
 
 
+def _final(
+    column: str,
+    value: Any,
+    columns: Columns,
+    metadata: dict[str, Any],
+    kind: str | None,
+    where: str,
+) -> Any:
+    """Return the gold that `value` holds; a worked solution around it goes to the metadata."""
+    bare = value
+    if isinstance(value, str):
+        form = columns.gold if column == columns.names("answer")[0] else "auto"
+        bare = read_gold(value, form, where, optional="" in columns.names("no_gold"))
+        if bare != value and column not in columns.names("leave_out"):
+            metadata.setdefault("solution", value)
+        if bare.strip() in columns.names("no_gold"):
+            raise NoGoldError(f"{where}: no gold, only {value[-_SHOWN:]!r}")
+    return _gold(bare, kind, where)
+
+
 def _gold(value: Any, kind: str | None, where: str) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return str(value)
@@ -228,7 +309,7 @@ def _gold(value: Any, kind: str | None, where: str) -> Any:
 
 
 def _metadata(row: Mapping[str, Any], columns: Columns, where: str) -> dict[str, Any]:
-    used = {columns.pick(row, field.name)[0] for field in fields(columns)}
+    used = {columns.pick(row, role)[0] for role in _ROLES} | set(columns.names("leave_out"))
     metadata = {
         name: value for name, value in row.items() if name not in used and value is not None
     }
@@ -236,8 +317,8 @@ def _metadata(row: Mapping[str, Any], columns: Columns, where: str) -> dict[str,
     if nested is not None and not isinstance(nested, Mapping):
         raise DataError(f'{where}: field "{column}" is an object of items, got {nested!r:.80}')
     metadata.update(nested or {})
-    solution = columns.pick(row, "solution")[1]
-    if solution is not None:
+    column, solution = columns.pick(row, "solution")
+    if solution is not None and column not in columns.names("leave_out"):
         metadata["solution"] = solution
     try:
         json.dumps(metadata)

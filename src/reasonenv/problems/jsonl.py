@@ -8,7 +8,7 @@ from typing import Any
 
 from reasonenv.files import read_jsonl
 from reasonenv.problems.base import ProblemList, drop_repeats
-from reasonenv.problems.columns import Columns, to_problem
+from reasonenv.problems.columns import Columns, to_problems
 
 __all__ = ["load_jsonl"]
 
@@ -33,9 +33,5 @@ def load_jsonl(
         DataError: the file cannot be read, holds no row, or has a line that is no problem; the
             message names file and line.
     """
-    chosen = Columns.of(columns)
-    problems = (
-        to_problem(row, columns=chosen, kind=kind, where=f"{path}:{number}")
-        for number, row in read_jsonl(path)
-    )
-    return drop_repeats(problems, str(path))
+    rows = ((f"{path}:{number}", row) for number, row in read_jsonl(path))
+    return drop_repeats(to_problems(rows, Columns.of(columns), kind, str(path)), str(path))

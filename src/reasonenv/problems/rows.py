@@ -8,7 +8,7 @@ from typing import Any
 
 from reasonenv.errors import DataError, did_you_mean
 from reasonenv.problems.base import ProblemList, Problems, drop_repeats
-from reasonenv.problems.columns import Columns, to_problem
+from reasonenv.problems.columns import Columns, to_problems
 from reasonenv.problems.jsonl import load_jsonl
 from reasonenv.types import Problem
 
@@ -74,17 +74,13 @@ def from_rows(
     Raises:
         DataError: no row, or one that is no problem; the message says its number.
     """
-    chosen = Columns.of(columns)
 
-    def problems() -> Iterator[Problem]:
+    def checked() -> Iterator[tuple[str, Mapping[str, Any] | Problem]]:
         for number, row in enumerate(rows, 1):
             at = f"{where or name}: row {number}"
-            if isinstance(row, Problem):
-                yield row
-            elif isinstance(row, Mapping):
-                yield to_problem(row, columns=chosen, kind=kind, where=at)
-            else:
+            if not isinstance(row, Mapping | Problem):
                 kinds = "a mapping of columns or a Problem"
                 raise DataError(f"{at}: each row is {kinds}, got a {type(row).__name__}")
+            yield at, row
 
-    return drop_repeats(problems(), name)
+    return drop_repeats(to_problems(checked(), Columns.of(columns), kind, name), name)
