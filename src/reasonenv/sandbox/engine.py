@@ -31,6 +31,7 @@ __all__ = [
     "connect",
     "fingerprint",
     "image_files",
+    "image_folder",
     "orphans",
     "prune",
     "seccomp_profile",
@@ -41,6 +42,11 @@ FINGERPRINT_LABEL = "org.reasonenv.fingerprint"
 _IN_IMAGE = ("candidate.py", "codec.py", "job.py", "supervisor.py", "tester.py")
 _PING_S = 0.9
 _BUILD = "build it with `reasonenv sandbox build`"
+
+
+def image_folder() -> str:
+    """Return where the image's files are: Dockerfile, seccomp.json, make_rootfs.sh."""
+    return str(resources.files("reasonenv.sandbox") / "image")
 
 
 def image_files() -> dict[str, bytes]:
@@ -130,7 +136,7 @@ def build_image(
         image: the name to give it.
         base: an image with Python 3.11 or later; it is pulled if the engine lacks it.
         rootfs: instead of a base, a tar of a root file system with Python, where no registry can
-            be reached (`sandboxes/python/make_rootfs.sh` makes one from Debian packages).
+            be reached (`make_rootfs.sh` in `image_folder()` makes one from Debian packages).
         say: is told what happens, a line at a time.
 
     Raises:
@@ -169,7 +175,7 @@ def build_image(
         raise SandboxUnavailableError(
             f"the image could not be built on {base}: {str(error)[:400]}. Name an image that the "
             "engine has with --base IMAGE, or, where no registry can be reached, give a root file "
-            "system with --rootfs TAR (sandboxes/python/make_rootfs.sh makes one)"
+            "system with --rootfs TAR (make_rootfs.sh, where `reasonenv sandbox status` says, makes one)"
         ) from error
     return image
 

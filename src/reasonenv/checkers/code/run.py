@@ -20,7 +20,12 @@ from reasonenv.checkers.code.program import (
     imports_in,
     syntax_error,
 )
-from reasonenv.errors import DataError, SandboxUnavailableError, did_you_mean
+from reasonenv.errors import (
+    DataError,
+    MissingExtraError,
+    SandboxUnavailableError,
+    did_you_mean,
+)
 from reasonenv.sandbox import Job, JobResult, Sandbox, SandboxFailedError, get_sandbox
 from reasonenv.types import Cost, Status, Verdict, thaw
 
@@ -144,7 +149,7 @@ def judge_program(
     job = _job(program, tests, kind, entry_point, setup, prompt, tol, time_limit_s, stop_at_first)
     try:
         result = sandbox.run(job)
-    except SandboxUnavailableError as error:
+    except (SandboxUnavailableError, MissingExtraError) as error:
         return Verdict(Status.SANDBOX_UNAVAILABLE, 0.0, program, {"error": str(error)})
     except SandboxFailedError as error:
         return Verdict(Status.CHECKER_ERROR, 0.0, program, {"error": str(error)})
