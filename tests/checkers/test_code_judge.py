@@ -82,7 +82,9 @@ def test_check_tests_get_the_candidate(pool):
 def test_tests_may_use_setup_other_functions_and_classes_of_the_program(pool):
     program = "def enc(s): return s[::-1]\ndef f(s): return s[::-1]"
     assert run(pool, program, "assert f(enc('abc')) == 'abc'").correct
-    assert run(pool, "def f(x): return math.sqrt(x)", "assert f(4) == two", setup="import math\ntwo = 2").correct
+    assert run(
+        pool, "def f(x): return math.sqrt(x)", "assert f(4) == two", setup="import math\ntwo = 2"
+    ).correct
     method = "class Solution:\n def go(self, x): return x + 1"
     assert run(pool, method, "assert Solution().go(1) == 2", entry="Solution.go").correct
 
@@ -105,11 +107,19 @@ def test_values_of_the_standard_containers_cross(pool):
         "  'e': decimal.Decimal('0.1'), 'u': '\\ud800\\0', 'i': float('inf')}[k]\n"
     )
     tests = [
-        "assert f('c') == {'a': 2, 'b': 1}", "assert list(f('d')) == [1]", "assert f('r') == range(3)",
-        "assert list(f('g')) == [0, 1, 2]", "assert f('b') == b'x'", "assert f('s') == {1, (2, 3)}",
-        "assert f('z') == {1}", "assert f('j') == 1 + 2j", "assert f('big') == 10 ** 5000",
-        "import fractions\nassert f('q') * 3 == 1", "assert f('n') is None",
-        "import decimal\nassert f('e') == decimal.Decimal('0.1')", "assert f('u') == '\\ud800\\0'",
+        "assert f('c') == {'a': 2, 'b': 1}",
+        "assert list(f('d')) == [1]",
+        "assert f('r') == range(3)",
+        "assert list(f('g')) == [0, 1, 2]",
+        "assert f('b') == b'x'",
+        "assert f('s') == {1, (2, 3)}",
+        "assert f('z') == {1}",
+        "assert f('j') == 1 + 2j",
+        "assert f('big') == 10 ** 5000",
+        "import fractions\nassert f('q') * 3 == 1",
+        "assert f('n') is None",
+        "import decimal\nassert f('e') == decimal.Decimal('0.1')",
+        "assert f('u') == '\\ud800\\0'",
         "assert f('i') == float('inf')",
     ]
     verdict = run(pool, program, *tests)
@@ -156,7 +166,9 @@ def test_odd_programs_get_a_verdict(program, status, failure, pool):
     assert failure is None or verdict.detail["failure"] == failure
 
 
-@pytest.mark.parametrize("tests", [["def :"], ["assert f(1) == 1", "assert ("], ["assert f(lambda: 1)"]])
+@pytest.mark.parametrize(
+    "tests", [["def :"], ["assert f(1) == 1", "assert ("], ["assert f(lambda: 1)"]]
+)
 def test_tests_that_cannot_run_are_no_evidence(tests, pool):
     verdict = run(pool, "def f(x): return x", *tests)
     assert verdict.status is Status.CHECKER_ERROR
@@ -184,7 +196,7 @@ def test_unusable_tests_and_limits_are_data_errors(kind, tests, more):
 def test_a_special_judge_decides_about_output(pool):
     def factors(data, expected, printed):
         a, b = map(int, printed.split())
-        return a * b == int(data) and 1 < a
+        return a * b == int(data) and a > 1
 
     tests = [{"input": "15", "output": ""}]
     judge = lambda p: judge_program(p, tests, "stdio", checker=factors, sandbox=pool)  # noqa: E731

@@ -153,9 +153,7 @@ def broken(case: dict[str, Any], verdict: Verdict, watch: Watch, env: Any) -> li
     limit = DEFAULT_TIME_LIMIT_S * (min(n_runs, MAX_RUNS_AT_LIMIT) if stdio else 1)
     for condition in dict.fromkeys(case["after"]):
         name, _, rest = condition.partition(":")
-        if name == "wall_le_limit_plus_3s":
-            want(condition, watch.seconds <= limit + 3 + env.slack, watch.seconds)
-        elif name == "total_wall_le_job_limit":
+        if name == "wall_le_limit_plus_3s" or name == "total_wall_le_job_limit":
             want(condition, watch.seconds <= limit + 3 + env.slack, watch.seconds)
         elif name in ("probe_ok", "host_alive"):
             good = judge_program(sandbox=env.pool, **OK_A)

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
 from tests.sandbox import attack_conditions as attacks
 
 CASES = {case["id"]: case for case in attacks.cases("attacks_dev.jsonl")}

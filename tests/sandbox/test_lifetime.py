@@ -45,7 +45,9 @@ def test_a_dead_container_costs_one_retry_and_no_verdict(pool):
 
 def test_a_container_that_dies_under_a_job_is_replaced(pool):
     client = connect()
-    slow = Job("import time\ndef f(x): time.sleep(1.5); return x", "assert", ("assert f(1) == 1",), "f")
+    slow = Job(
+        "import time\ndef f(x): time.sleep(1.5); return x", "assert", ("assert f(1) == 1",), "f"
+    )
     before = {box.id for box in mine(client, os.getpid())}
     threading.Timer(0.5, lambda: [b.kill() for b in mine(client, os.getpid())]).start()
     assert pool.run(slow).outcomes == ("passed",)

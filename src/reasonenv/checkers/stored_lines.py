@@ -78,9 +78,7 @@ def _code(row: Mapping[str, Any]) -> JudgeCall:
         _optional(row, name, str)
     checker = _optional(row, "checker", str)
     if checker is not None and checker not in CHECKERS:
-        raise DataError(
-            f"`checker` is null or one of {', '.join(CHECKERS)}, got {checker!r:.40}"
-        )
+        raise DataError(f"`checker` is null or one of {', '.join(CHECKERS)}, got {checker!r:.40}")
     for name in ("tol", "time_limit_s"):
         limit = _optional(row, name, int, float)
         if limit is not None and not (math.isfinite(limit) and limit > 0):
@@ -93,11 +91,9 @@ def _code(row: Mapping[str, Any]) -> JudgeCall:
     problem = Problem("", tests, about)
     if "completion" in row:
         return lambda: judge_safely(CodeJudge(), problem, row["completion"])
-    return lambda: judge_safely(_judge_bare_program, problem, row["program"])
-
-
-def _judge_bare_program(problem: Problem, program: str) -> Verdict:
-    return judge_program(program, problem.answer, **problem.metadata)
+    return lambda: judge_safely(
+        lambda _, program: judge_program(program, tests, **about), problem, row["program"]
+    )
 
 
 KINDS: Mapping[str, Callable[[Mapping[str, Any]], JudgeCall]] = {

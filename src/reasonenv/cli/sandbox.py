@@ -88,7 +88,9 @@ def prune(
 
 @sandbox.command()
 def selftest(
-    backend: Annotated[str, typer.Option(metavar="NAME", help="docker or unsafe-local.")] = "docker",
+    backend: Annotated[
+        str, typer.Option(metavar="NAME", help="docker or unsafe-local.")
+    ] = "docker",
 ) -> None:
     """Run the conformance suite on this machine. Exit status 1 if a case fails.
 

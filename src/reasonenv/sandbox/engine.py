@@ -39,7 +39,7 @@ __all__ = [
 
 DEFAULT_BASE = "python:3.12-slim"
 FINGERPRINT_LABEL = "org.reasonenv.fingerprint"
-_IN_IMAGE = ("candidate.py", "codec.py", "job.py", "supervisor.py", "tester.py")
+_IN_IMAGE = ("__init__.py", "candidate.py", "codec.py", "job.py", "supervisor.py", "tester.py")
 _PING_S = 0.9
 _BUILD = "build it with `reasonenv sandbox build`"
 
@@ -94,9 +94,9 @@ def connect(timeout_s: float = 120) -> Any:
                 continue
             raise SandboxUnavailableError(
                 f"no Docker engine answers at {_endpoint()} ({type(error).__name__}: "
-                f"{str(error)[:200]}; tried {time.monotonic() - began:.1f} s). Start one (`systemctl "
-                "start docker`, or `dockerd &` as root, or a rootless one), or name another in "
-                "DOCKER_HOST; on a machine where none may run, see docs/sandbox.md"
+                f"{str(error)[:200]}; tried {time.monotonic() - began:.1f} s). Start one "
+                "(`systemctl start docker`, or `dockerd &` as root, or a rootless one), or name "
+                "another in DOCKER_HOST; on a machine where none may run, see docs/sandbox.md"
             ) from error
         client.api.timeout = timeout_s
         return client
@@ -174,8 +174,9 @@ def build_image(
     except Exception as error:
         raise SandboxUnavailableError(
             f"the image could not be built on {base}: {str(error)[:400]}. Name an image that the "
-            "engine has with --base IMAGE, or, where no registry can be reached, give a root file "
-            "system with --rootfs TAR (make_rootfs.sh, where `reasonenv sandbox status` says, makes one)"
+            "engine has with --base IMAGE, or, where no registry can be reached, give a root "
+            "file system with --rootfs TAR (make_rootfs.sh, where `reasonenv sandbox status` says, "
+            "makes one)"
         ) from error
     return image
 

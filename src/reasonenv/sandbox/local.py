@@ -36,14 +36,18 @@ class UnsafeSandboxWarning(UserWarning):
 class _Child:
     def __init__(self) -> None:
         self.place = tempfile.mkdtemp(prefix="reasonenv-unsafe-")
-        supervisor = resources.files("reasonenv.sandbox") / "image" / "supervisor.py"
+        package = str(resources.files("reasonenv.sandbox"))
+        start = (
+            f"import sys; sys.path.insert(0, {package!r}); from image.supervisor import main; "
+            "del sys.path[0]; sys.exit(main(['--local']))"
+        )
         env = {
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
             "REASONENV_WORKDIR": self.place,
             "PYTHONHASHSEED": "0",
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-B", "-s", "-P", str(supervisor), "--local"],
+            [sys.executable, "-B", "-s", "-P", "-c", start],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -252,7 +252,7 @@ class Pool:
     def _left(self, slot: Slot | None, gone: Slot | None = None) -> None:
         """Put a slot back, or count one less; wake who waits longest."""
         with self._lock:
-            self._busy.discard(slot or gone)  # type: ignore[arg-type]
+            self._busy -= {slot, gone}
             if slot is None or self._closed:
                 self._count -= 1
             else:

@@ -34,7 +34,7 @@ class CodeJudge:
         """Return the verdict on `completion`.
 
         Raises:
-            DataError: the problem's tests or limits are none; `reasonenv check` finds such problems.
+            DataError: tests or limits that are none; `reasonenv check` finds such problems.
         """
         about = problem.metadata
         kind = str(about.get("kind") or "assert")

@@ -93,7 +93,7 @@ def imports_in(setup: str) -> str:
 
 
 def _tree(source: str) -> ast.Module | None:
-    if not source or "def " not in source and "import " not in source:
+    if not source or ("def " not in source and "import " not in source):
         return None
     try:
         with warnings.catch_warnings():

@@ -15,8 +15,15 @@ import threading
 import types
 from typing import Any
 
-from codec import MAX_VALUE_BYTES, NotPlainError, TooLargeError, decode, encode, read_frame
-from codec import write_frame
+from .codec import (
+    MAX_VALUE_BYTES,
+    NotPlainError,
+    TooLargeError,
+    decode,
+    encode,
+    read_frame,
+    write_frame,
+)
 
 __all__ = ["run_functions", "run_script"]
 
@@ -33,15 +40,17 @@ def _module(name: str) -> types.ModuleType:
 
 def _streams() -> None:
     """Give the program real text streams on its own descriptors 0, 1 and 2."""
-    sys.stdin = sys.__stdin__ = open(
-        0, encoding="utf-8", errors="surrogateescape", newline="\n", closefd=False
-    )
-    sys.stdout = sys.__stdout__ = open(
-        1, "w", encoding="utf-8", errors="surrogateescape", newline="\n", closefd=False
-    )
-    sys.stderr = sys.__stderr__ = open(
-        2, "w", encoding="utf-8", errors="backslashreplace", newline="\n", closefd=False, buffering=1
-    )
+    for fd, name, mode, errors in (
+        (0, "stdin", "r", "surrogateescape"),
+        (1, "stdout", "w", "surrogateescape"),
+        (2, "stderr", "w", "backslashreplace"),
+    ):
+        buffering = 1 if fd == 2 else -1
+        stream = open(  # noqa: SIM115 - it stays open as long as the process lives
+            fd, mode, buffering, encoding="utf-8", errors=errors, newline="\n", closefd=False
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
 
 
 def _compiled(program: bytes) -> types.CodeType:

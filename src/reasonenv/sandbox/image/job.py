@@ -25,15 +25,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import candidate
-import tester
-from codec import read_frame, write_all
+from . import candidate, tester
+from .codec import read_frame, write_all
 
 __all__ = ["Box", "run_functions", "run_scripts"]
 
 _TICK_S = 0.02
 _HEAD_BYTES = 65536
-_OURS = ("candidate", "codec", "job", "supervisor", "tester")
 
 
 @dataclass(frozen=True)
@@ -191,7 +189,9 @@ class _Job:
 
         Args:
             prepare: run as who we are, with all our descriptors.
-            work: run with `fds` as 0, 1, 2 and `keep` as 3, and no others.
+            work: run with these descriptors and no others.
+            fds: what it gets as 0, 1 and 2.
+            keep: what it gets as 3.
             uid: who runs `work`.
             confined: whether limits and uid are set before `work`.
         """
@@ -255,9 +255,9 @@ class _Job:
         prefix = self.header.get("prefix", "").encode()
 
         def work(program: bytes) -> int:
-            for name in _OURS:
-                sys.modules.pop(name, None)
-            sys.path[:] = [path for path in sys.path if path != os.path.dirname(__file__)]
+            own = __name__.rpartition(".")[0]
+            for name in [n for n in sys.modules if n == own or n.startswith(own + ".")]:
+                del sys.modules[name]
             sys.argv[:] = ["program.py"]
             random.seed(0)
             if script:

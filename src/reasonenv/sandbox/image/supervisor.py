@@ -20,22 +20,21 @@ import signal
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-
-from codec import read_frame, write_frame  # noqa: E402
-from job import Box, run_functions, run_scripts  # noqa: E402
+from .codec import read_frame, write_frame
+from .job import Box, run_functions, run_scripts
 
 __all__ = ["main"]
 
 PROTOCOL = 1
 """Changes with the frames; an image with another number has to be built again."""
 
-_WARM = (
-    "abc array base64 bisect calendar cmath collections.abc copy csv datetime decimal enum fractions"
-    " functools hashlib heapq inspect io itertools json locale math numbers operator queue random re"
-    " statistics string struct textwrap threading time traceback typing unicodedata uuid"
-    " concurrent.futures.thread dataclasses tempfile subprocess"
-).split()
+_WARM = """
+abc array base64 bisect calendar cmath collections.abc concurrent.futures.thread copy csv
+dataclasses datetime decimal enum fractions functools hashlib heapq inspect io itertools json locale
+math numbers operator queue random re statistics string struct subprocess tempfile textwrap
+threading time traceback typing unicodedata uuid
+"""
+"""Modules that programs find loaded already; each process has its own copy."""
 
 _CPU_FILES = (
     "/sys/fs/cgroup/cpuacct/cpuacct.usage",
@@ -100,9 +99,7 @@ def _empty(root: str) -> None:
                             with contextlib.suppress(OSError):
                                 os.chmod(inner, 0o700, dir_fd=sub)
                             serial += 1
-                            os.rename(
-                                inner, f".up{serial}", src_dir_fd=sub, dst_dir_fd=root_fd
-                            )
+                            os.rename(inner, f".up{serial}", src_dir_fd=sub, dst_dir_fd=root_fd)
                             again = True
                 finally:
                     os.close(sub)
@@ -162,7 +159,7 @@ def main(argv: list[str]) -> int:
         prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
     subreaper()
-    for name in _WARM:
+    for name in _WARM.split():
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     os.environ.clear()
@@ -206,7 +203,3 @@ def main(argv: list[str]) -> int:
         write_frame(answers, json.dumps({"end": True, "ok": ok, "clean": clean}).encode())
         if not (ok and clean):
             return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

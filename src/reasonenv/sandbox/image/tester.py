@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from codec import MAX_VALUE_BYTES, NotPlainError, TooLargeError, decode, encode, read_exact
+from .codec import MAX_VALUE_BYTES, NotPlainError, TooLargeError, decode, encode, read_exact
 
 __all__ = ["run_tests"]
 
@@ -270,8 +270,9 @@ def _call(test: dict[str, Any], entry: str, tol: float | None) -> tuple[Run, set
 def run_tests(stream: int, control: socket.socket, drop: Callable[[], None]) -> None:
     """Read the tests from `stream`, run them in turn, and report each on `control`.
 
-    Messages: `["read"]`, `["start", i]`, `["end", i, outcome]`, `["load", outcome]`, `["bad", i, why]`,
-    `["done"]`; `["need"]` asks for a fresh process of the program and is answered with a socket.
+    Messages: `["read"]`, `["start", i]`, `["end", i, outcome]`, `["load", outcome]`,
+    `["loading", i]`, `["bad", i, why]`, `["done"]`; `["need"]` asks for a process of the program
+    and is answered with a socket.
     """
     (size,) = struct.unpack(">I", read_exact(stream, 4))
     spec = json.loads(read_exact(stream, size))
@@ -285,12 +286,12 @@ def run_tests(stream: int, control: socket.socket, drop: Callable[[], None]) -> 
     entry, tol = spec["entry_point"] or "", spec.get("tol")
     compiled: list[tuple[Run, set[str]]] = []
     space: dict[str, Any] = {"__name__": "tests"}
-    index = -1
+    number = -1
     try:
         for source in (spec.get("helpers"), spec["setup"]):
             if source:
                 exec(compile(source, "<setup>", "exec", dont_inherit=True), space)
-        for index, test in enumerate(spec["tests"]):
+        for number, test in enumerate(spec["tests"]):  # noqa: B007 - read where it stops
             if isinstance(test, dict):
                 compiled.append(_call(test, entry, tol))
             elif spec["kind"] == "check":
@@ -298,7 +299,7 @@ def run_tests(stream: int, control: socket.socket, drop: Callable[[], None]) -> 
             else:
                 compiled.append(_statement(test))
     except BaseException as error:
-        return say("bad", index, f"{type(error).__name__}: {str(error)[:200]}")
+        return say("bad", number, f"{type(error).__name__}: {str(error)[:200]}")
     candidate = Candidate(control)
     loaded = _load(candidate)
     say("load", loaded)
