@@ -30,6 +30,9 @@ MAX_JOINED = 64
 MAX_JOINS = 1024
 """How many lines are joined to earlier ones in one text, in vain or not."""
 
+MAX_GAP = 3
+"""How many line breaks stand between two chunks at most."""
+
 MAX_LINE_LOOKED_AT = 400
 
 _CONTINUES = re.compile(r"(?:else|elif|except|finally)\b|[)\]}]")
@@ -90,24 +93,30 @@ def code_amid_prose(text: str, strict: bool = False) -> tuple[str, int] | None:
             is a program cut off or wrong, and not to be mended by dropping it.
     """
     kept: list[Chunk] = []
+    comments: list[Chunk] = []  # of the next statement, or headings of prose
     parsed = 0
     for chunk in _chunks(text):
         parsed += not chunk.is_prose
         if parsed > MAX_CHUNKS:
             return None
-        if chunk.is_code:
-            kept.append(chunk)
+        if chunk.is_code and chunk.text.startswith("#"):
+            comments.append(chunk)
+        elif chunk.is_code:
+            kept += [*comments, chunk]
+            comments = []
         elif (
             strict
             and not chunk.is_prose
             and looks_like_code(chunk.text.lstrip().partition("\n")[0])
         ):
             return None
+        else:
+            comments = []
     if not kept:
         return None
     code, end = "", kept[0].line
     for chunk in kept:
-        gap = chunk.line - end
+        gap = min(chunk.line - end, MAX_GAP)  # prose may have stood there
         code += ("\n" * max(gap, 0) if code else "") + chunk.text
         end = chunk.line + chunk.text.count("\n")
     return code, kept[0].line

@@ -12,7 +12,7 @@ from reasonenv.checkers.code.extraction.syntax import MAX_PROGRAM_CHARS
 __all__ = ["dedented", "tidied", "variants", "without_prompts"]
 
 _PROMPT = re.compile(
-    r"[ \t]*+(?:(?P<new>>>>|In \[\d*\]:)|(?P<more>\.\.\.(?=\s|\Z)|\.\.\.:))(?: (?P<code>.*))?\Z",
+    r"[ \t]*+(?:(?P<new>>>>|In \[\d*\]:)|(?P<more>\.\.\.(?=\s|\Z)|\.\.\.:)) ?(?P<code>.*)\Z",
     re.DOTALL,
 )
 _SESSION = re.compile(r"^[ \t]*+(?:>>>|In \[\d*\]:)", re.MULTILINE)
@@ -80,9 +80,9 @@ def without_prompts(text: str) -> Iterator[str]:
             elif line.startswith(_ERROR_OUTPUT):
                 session.pop()  # it failed there, and would here
         elif prompt["new"]:
-            session.append([prompt["code"] or ""])
+            session.append([prompt["code"]])
         elif session:
-            session[-1].append(prompt["code"] or "")
+            session[-1].append(prompt["code"])
     given = "\n".join(line for statement in session for line in statement)
     yield given
     if any(line.strip() for line in head):
