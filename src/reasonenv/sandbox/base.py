@@ -40,6 +40,8 @@ class SandboxConfig:
         idle_s: seconds that a program may be idle beyond its CPU limit.
         overload_s: wall seconds, at least, after which a job is given up as no evidence.
         runtime: the engine's runtime, such as `runsc` (gVisor); None takes the engine's default.
+        cpu_shares: weight among the machine's processes, of which each has 1024. It counts where
+            the engine manages cgroups itself; elsewhere all containers together weigh as one.
         start_s: seconds that a sandbox may take to start.
     """
 
@@ -54,6 +56,7 @@ class SandboxConfig:
     idle_s: float = 1.0
     overload_s: float = 60.0
     runtime: str | None = None
+    cpu_shares: int = 2048
     start_s: float = 60.0
 
 

@@ -42,6 +42,7 @@ def restrictions(config: SandboxConfig) -> dict[str, Any]:
         "memswap_limit": memory,
         "pids_limit": config.processes + 8,
         "nano_cpus": int(config.cpus * 1e9),
+        "cpu_shares": config.cpu_shares,
         "cap_drop": ["ALL"],
         # The supervisor's own: to become the program's user, and to end its processes.
         "cap_add": ["SETUID", "SETGID", "KILL"],
@@ -55,6 +56,19 @@ def restrictions(config: SandboxConfig) -> dict[str, Any]:
     if config.runtime is not None:
         limits["runtime"] = config.runtime
     return limits
+
+
+def _cgroup_parent(client: Any) -> str | None:
+    """Return where containers weigh as much as they are told: beside the machine's processes.
+
+    Below the engine's own group all of them together weigh as much as one process.
+    """
+    with contextlib.suppress(Exception):
+        about = client.info()
+        rootless = any("rootless" in option for option in about.get("SecurityOptions") or ())
+        if about.get("CgroupDriver") == "cgroupfs" and not rootless:
+            return "/"
+    return None
 
 
 class _Attached:
@@ -120,6 +134,7 @@ class _Starter:
         self.config = config
         self.lock = threading.Lock()
         self.client: Any = None
+        self.parent: str | None = None
 
     def __call__(self) -> _Attached:
         with self.lock:
@@ -128,8 +143,9 @@ class _Starter:
                 check_image(client, self.config.image)
                 with contextlib.suppress(Exception):
                     prune(client)
+                self.parent = _cgroup_parent(client)
                 self.client = client
-            client = self.client
+            client, parent = self.client, self.parent
         # A uid of its own for each sandbox: the kernel counts a user's processes over all of them.
         uid = random.SystemRandom().randrange(100_000, 900_000_000) * 2
         container = None
@@ -141,6 +157,7 @@ class _Starter:
                 auto_remove=True,
                 labels=owner_labels(),
                 environment={"REASONENV_UID": str(uid)},
+                cgroup_parent=parent,
                 **restrictions(self.config),
             )
             attached = _Attached(client, container)
