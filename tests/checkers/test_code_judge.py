@@ -126,6 +126,42 @@ def test_values_of_the_standard_containers_cross(pool):
     assert verdict.correct, verdict
 
 
+def test_tests_in_the_programs_process_are_marked_untrusted(pool):
+    program = "class P:\n def __init__(self, x): self.x = x\ndef f(x): return P(x)"
+    tests = ("assert f(1).x == 1", "assert f(2).x == 3", "f(1).y")
+    assert run(pool, program, tests[0]).correct is False
+    verdict = run(pool, program, *tests, in_process=True)
+    assert list(verdict.detail["tests"]) == ["passed", "wrong_answer", "AttributeError"]
+    assert verdict.detail["trusted"] is False
+    early = run(pool, "import sys\nsys.exit(0)", tests[0], in_process=True)
+    assert early.correct is False
+
+
+def test_tests_may_use_library_modules_that_only_the_program_imports(pool):
+    program = "import math\ndef f(x): return math.sqrt(x)"
+    assert run(pool, program, "assert math.isclose(f(4), 2)").correct
+
+
+def test_no_program_sees_the_memory_or_the_descriptors_of_its_tests(pool):
+    program = """
+import os, re
+def f(x):
+    for p in [q for q in os.listdir("/proc") if q.isdigit()] + ["self"]:
+        names = ["mem", "environ", "cmdline", "maps"]
+        try: names += ["fd/" + n for n in os.listdir(f"/proc/{p}/fd")]
+        except OSError: pass
+        for name in names:
+            try:
+                if p != "self" and name not in ("cmdline",):
+                    fd = os.open(f"/proc/{p}/{name}", os.O_RDWR | os.O_NONBLOCK)
+                    if int(p) != os.getpid(): return "opened " + p + name
+            except OSError: pass
+    return ""
+"""
+    verdict = run(pool, program, "assert f(1) == 'hidden-value'", "assert f(1) == ''")
+    assert list(verdict.detail["tests"]) == ["wrong_answer", "passed"]
+
+
 def test_a_failing_program_stops_the_tests_only_if_asked_to(pool):
     tests = ("assert f(1) == 1", "assert f(2) == 0", "assert f(3) == 3")
     program = "def f(x): return x"

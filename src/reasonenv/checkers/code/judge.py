@@ -17,7 +17,8 @@ class CodeJudge:
     """Extracts the program in a completion and runs the problem's tests on it.
 
     `problem.answer` holds the tests; `problem.metadata` says how they are run: `kind` ("assert",
-    "check", "call", "stdio"), `entry_point`, `setup`, `prompt`, `checker`, `tol`, `time_limit_s`.
+    "check", "call", "stdio"), `entry_point`, `setup`, `prompt`, `checker`, `tol`, `time_limit_s`,
+    `in_process` (an untrusted mode, see `judge_program`).
     It pickles; each process has its own sandboxes, shared by all judges with the same settings.
 
     Args:
@@ -55,5 +56,6 @@ class CodeJudge:
             tol=about.get("tol"),
             time_limit_s=about.get("time_limit_s"),
             stop_at_first=self.stop_at_first,
+            in_process=about.get("in_process") is True,
             sandbox=get_sandbox(self.backend, self.config),
         )

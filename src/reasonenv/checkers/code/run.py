@@ -10,6 +10,8 @@ calls that carry plain data; what it prints is compared here.
 from __future__ import annotations
 
 import math
+import secrets
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -107,6 +109,7 @@ def judge_program(
     tol: float | None = None,
     time_limit_s: float | None = None,
     stop_at_first: bool = False,
+    in_process: bool = False,
     sandbox: Sandbox | None = None,
 ) -> Verdict:
     """Return the verdict on a program; a program can neither raise here nor decide.
@@ -123,6 +126,9 @@ def judge_program(
         tol: relative tolerance of "float", and of numbers in "call" tests.
         time_limit_s: CPU seconds, see `DEFAULT_TIME_LIMIT_S`.
         stop_at_first: run no test after one that failed.
+        in_process: evaluate "assert" tests in the program's own process, for tests that need its
+            classes. Such a program can forge its results: the verdict says `trusted: False`. It is
+            a property of the problem, set when it is loaded, never of what a program returns.
         sandbox: where to run; None takes this process' docker sandbox.
 
     Returns:
@@ -141,12 +147,22 @@ def judge_program(
         return _failed("no_code", program or None, len(tests))
     if len(program) > MAX_PROGRAM_CHARS:
         return _failed("too_long", None, len(tests), error=f"{len(program)} characters")
+    if in_process and kind != "assert":
+        raise DataError(f"tests of kind {kind!r} cannot be evaluated in the program's process")
     if sandbox is None:
         sandbox = get_sandbox()
     why = syntax_error(program)
     if why is not None and not _newer(sandbox):
         return _failed("syntax_error", program, len(tests), error=why, syntax_ok=False)
-    job = _job(program, tests, kind, entry_point, setup, prompt, tol, time_limit_s, stop_at_first)
+    if in_process:
+        mark = secrets.token_hex(16)
+        tests = [
+            {"input": f"{setup}\n{test}\nprint()\nprint({mark!r})", "output": mark}
+            for test in tests
+        ]
+        kind, checker = "stdio", _ends_with_mark
+    source = _EVALUATES.format(program=program) if in_process else program
+    job = _job(source, tests, kind, entry_point, setup, prompt, tol, time_limit_s, stop_at_first)
     try:
         result = sandbox.run(job)
     except (SandboxUnavailableError, MissingExtraError) as error:
@@ -156,13 +172,23 @@ def judge_program(
     outcomes = list(result.outcomes)
     if kind == "stdio":
         outcomes = _compared(result, tests, checker, tol, stop_at_first)
-    return _verdict(program, result, outcomes, getattr(sandbox, "name", "") == "docker")
+    if in_process:
+        outcomes = ["wrong_answer" if o == "AssertionError" else o for o in outcomes]
+    trusted = not in_process and "users" not in sandbox.lacks
+    return _verdict(program, result, outcomes, trusted)
+
+
+_EVALUATES = """{program}
+exec(compile(__import__("sys").stdin.read(), "<test>", "exec"), globals())
+"""
+
+
+def _ends_with_mark(data: str, expected: str, printed: str) -> bool:
+    return printed.rstrip().endswith(expected)
 
 
 def _newer(sandbox: Sandbox) -> bool:
     """Whether the sandbox is known to read more syntax than this interpreter."""
-    import sys
-
     theirs = getattr(sandbox, "python", None)
     return theirs is not None and tuple(theirs[:2]) > sys.version_info[:2]
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
+import importlib
 import json
 import select
 import socket
 import struct
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -216,6 +219,22 @@ def _free_names(tree: ast.AST) -> set[str]:
     return loaded - stored - set(dir(builtins))
 
 
+def _modules(tests: list[Any]) -> dict[str, Any]:
+    """Return the library modules that tests use and do not import: the program did, elsewhere."""
+    found: dict[str, Any] = {}
+    for source in tests:
+        if not isinstance(source, str) or "." not in source:
+            continue
+        nodes = list(ast.walk(ast.parse(source)))
+        bases = {id(n.value) for n in nodes if isinstance(n, ast.Attribute)}
+        names = [n for n in nodes if isinstance(n, ast.Name)]
+        for name in {n.id for n in names} & sys.stdlib_module_names - set(found):
+            if all(id(n) in bases for n in names if n.id == name):
+                with contextlib.suppress(ImportError):
+                    found[name] = importlib.import_module(name)
+    return found
+
+
 def _plain_lists(value: Any) -> Any:
     """Return `value` with tuples as lists, since JSON tests cannot tell the two apart."""
     if isinstance(value, list | tuple):
@@ -300,6 +319,7 @@ def run_tests(stream: int, control: socket.socket, drop: Callable[[], None]) -> 
                 compiled.append(_statement(test))
     except BaseException as error:
         return say("bad", number, f"{type(error).__name__}: {str(error)[:200]}")
+    modules = _modules(spec["tests"])
     candidate = Candidate(control)
     loaded = _load(candidate)
     say("load", loaded)
@@ -314,7 +334,7 @@ def run_tests(stream: int, control: socket.socket, drop: Callable[[], None]) -> 
                 continue
         names = dict(space)
         for name in free - set(names):
-            names[name] = _proxy(candidate, name)
+            names[name] = modules.get(name) or _proxy(candidate, name)
         if entry:
             names[entry] = names["candidate"] = _proxy(candidate, entry)
             head, _, method = entry.partition(".")
