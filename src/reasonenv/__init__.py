@@ -3,7 +3,8 @@
 Importing it registers the built-in environments with Gymnasium and loads nothing heavy; each
 public name loads its module when it is first used.
 
-* environments: `make`, `register`, `check_env`, `ReasoningEnv`, `MathEnv`, `ChoiceEnv`
+* environments: `make`, `register`, `check_env`, `ReasoningEnv`, `MathEnv`, `ChoiceEnv`,
+  `CodeEnv`
 * nouns: `Problem`, `Rollout`, `Verdict`, `Status`, `Judged`, `Group`, `AnswerFormat`
 * rewards: `reasonenv.rewards` (`Correct`, `Format`, `gate` ...)
 * training: `GRPOLearner`, `Recipe`
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from reasonenv.answer_format import AnswerFormat
     from reasonenv.envs import (
         ChoiceEnv,
+        CodeEnv,
         CountdownEnv,
         MathEnv,
         ReasoningEnv,
@@ -35,6 +37,7 @@ __version__ = "0.1.0"
 _HOME = {
     "AnswerFormat": "answer_format",
     "ChoiceEnv": "envs.kinds",
+    "CodeEnv": "envs.code",
     "Cost": "types",
     "CountdownEnv": "envs.kinds",
     "GRPOLearner": "trainers",
@@ -54,6 +57,7 @@ _HOME = {
 __all__ = [
     "AnswerFormat",
     "ChoiceEnv",
+    "CodeEnv",
     "Cost",
     "CountdownEnv",
     "GRPOLearner",

@@ -12,17 +12,18 @@ from typing import Any
 
 from reasonenv.checkers.base import judge_safely
 from reasonenv.checkers.choice import ChoiceJudge
+from reasonenv.checkers.code.judge import CodeJudge
+from reasonenv.checkers.code.outputs import CHECKERS
+from reasonenv.checkers.code.run import KINDS as CODE_KINDS
+from reasonenv.checkers.code.run import judge_program
 from reasonenv.checkers.math import MathJudge, judge_answer
 from reasonenv.errors import DataError
-from reasonenv.types import Problem, Status, Verdict
+from reasonenv.types import Problem, Verdict
 
 __all__ = ["KINDS", "JudgeCall"]
 
 JudgeCall = Callable[[], Verdict]
 """Judges one checked line; never raises."""
-
-CODE_KINDS = ("assert", "stdio")
-OUTPUT_CHECKERS = ("tokens", "lines", "float")
 
 
 def _math(row: Mapping[str, Any]) -> JudgeCall:
@@ -53,7 +54,7 @@ def _choice(row: Mapping[str, Any]) -> JudgeCall:
 
 
 def _code(row: Mapping[str, Any]) -> JudgeCall:
-    """`{"id", "kind", "tests", "completion" or "program", ...}`: checked, and never run here."""
+    """`{"id", "kind", "tests", "completion" or "program", ...}`: run in the docker sandbox."""
     kind = _field(row, "kind", str)
     if kind not in CODE_KINDS:
         raise DataError(f"`kind` is one of {', '.join(CODE_KINDS)}, got {kind!r:.40}")
@@ -61,30 +62,38 @@ def _code(row: Mapping[str, Any]) -> JudgeCall:
     if not tests:
         raise DataError("`tests` holds at least one test")
     for number, test in enumerate(tests):
-        if kind == "assert" and not isinstance(test, str):
-            raise DataError(f"`tests[{number}]` is an assert statement as text")
+        if kind in ("assert", "check") and not isinstance(test, str):
+            raise DataError(f"`tests[{number}]` is a source with assert statements, as text")
+        held = test if isinstance(test, dict) else {}
+        if kind == "call" and not (isinstance(held.get("input"), list) and "output" in held):
+            raise DataError(f'`tests[{number}]` is {{"input": [arguments], "output": value}}')
         if kind == "stdio" and not (
-            isinstance(test, dict)
-            and isinstance(test.get("input"), str)
-            and isinstance(test.get("output"), str)
+            isinstance(held.get("input"), str) and isinstance(held.get("output"), str)
         ):
             raise DataError(f'`tests[{number}]` is {{"input": text, "output": text}}')
+    if kind in ("check", "call") and not row.get("entry_point"):
+        raise DataError(f"tests of kind {kind!r} need an `entry_point`")
     _field(row, _either(row, "completion", "program"), str)
     for name in ("entry_point", "setup", "prompt"):
         _optional(row, name, str)
     checker = _optional(row, "checker", str)
-    if checker is not None and checker not in OUTPUT_CHECKERS:
-        raise DataError(
-            f"`checker` is null or one of {', '.join(OUTPUT_CHECKERS)}, got {checker!r:.40}"
-        )
+    if checker is not None and checker not in CHECKERS:
+        raise DataError(f"`checker` is null or one of {', '.join(CHECKERS)}, got {checker!r:.40}")
     for name in ("tol", "time_limit_s"):
         limit = _optional(row, name, int, float)
         if limit is not None and not (math.isfinite(limit) and limit > 0):
             raise DataError(f"`{name}` is null or a number above 0, got {limit}")
-    detail = {
-        "reason": "this version has no sandbox yet; candidate programs are never run without one"
+    about = {
+        name: row[name]
+        for name in ("kind", "entry_point", "setup", "prompt", "checker", "tol", "time_limit_s")
+        if row.get(name) is not None
     }
-    return lambda: Verdict(Status.SANDBOX_UNAVAILABLE, 0.0, None, detail)
+    problem = Problem("", tests, about)
+    if "completion" in row:
+        return lambda: judge_safely(CodeJudge(), problem, row["completion"])
+    return lambda: judge_safely(
+        lambda _, program: judge_program(program, tests, **about), problem, row["program"]
+    )
 
 
 KINDS: Mapping[str, Callable[[Mapping[str, Any]], JudgeCall]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from reasonenv.cli import check, doctor, explain, judge, report, show, train
+from reasonenv.cli import check, doctor, explain, judge, report, sandbox, show, train
 from reasonenv.cli import list as list_
 
 __all__ = ["app"]
@@ -28,6 +28,7 @@ for command in (
     report.report,
 ):
     app.command(command.__name__.removesuffix("_envs"))(command)
+app.add_typer(sandbox.sandbox)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,7 +1,7 @@
 """Gymnasium environments: questions as observations, completions as actions.
 
 * `core`: `ReasoningEnv`, the base of all.
-* `kinds`: `MathEnv`, `ChoiceEnv`, `CountdownEnv`.
+* `kinds`: `MathEnv`, `ChoiceEnv`, `CountdownEnv`; `code`: `CodeEnv`.
 * `vector`: N questions at once.
 * `registration`: `register`, `make`, and the ids that people type.
 * `check`: `check_env`, what every environment must hold to.
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reasonenv.envs.check import CheckReport, check_env
+    from reasonenv.envs.code import CodeEnv
     from reasonenv.envs.core import ReasoningEnv
     from reasonenv.envs.kinds import ChoiceEnv, CountdownEnv, MathEnv
     from reasonenv.envs.registration import catalogue, make, register, resolve
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _HOME = {
     "CheckReport": "check",
     "ChoiceEnv": "kinds",
+    "CodeEnv": "code",
     "CountdownEnv": "kinds",
     "MathEnv": "kinds",
     "ReasoningEnv": "core",
@@ -36,6 +38,7 @@ _HOME = {
 __all__ = [
     "CheckReport",
     "ChoiceEnv",
+    "CodeEnv",
     "CountdownEnv",
     "MathEnv",
     "ReasoningEnv",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from reasonenv.envs.builtin_code import BUILTIN_CODE
 from reasonenv.envs.registration import EnvInfo
 
 __all__ = ["BUILTIN"]
@@ -14,6 +15,7 @@ _CHOICE = "reasonenv.envs.kinds:ChoiceEnv"
 _COUNTDOWN = "reasonenv.envs.kinds:CountdownEnv"
 
 BUILTIN: tuple[tuple[EnvInfo, str, Mapping[str, Any]], ...] = (
+    *BUILTIN_CODE,
     (
         EnvInfo(
             "reasonenv/GSM8K-v0",

@@ -28,6 +28,7 @@ from reasonenv.problems.columns import KINDS, Columns, to_problem, to_row
 from reasonenv.problems.entries import CatalogueEntry
 from reasonenv.problems.hub import load_hub
 from reasonenv.problems.jsonl import load_jsonl
+from reasonenv.problems.one_liners import OneLiners
 from reasonenv.problems.procedural import Arithmetic, Countdown
 from reasonenv.problems.rows import from_data, from_rows
 from reasonenv.problems.split import hold_out, overlap, sample
@@ -40,6 +41,7 @@ __all__ = [
     "Columns",
     "Countdown",
     "Generate",
+    "OneLiners",
     "ProblemList",
     "Problems",
     "ProceduralProblems",

@@ -1,6 +1,6 @@
 """The built-in sources of problems by name, and `load`, which turns a name into problems.
 
-The problem sets of mathematics stand in `math_sets.py`.
+The problem sets of mathematics stand in `math_sets.py`, those of programs in `code_sets.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from reasonenv.errors import DataError, did_you_mean
 from reasonenv.problems.base import Generate, Problems, ProceduralProblems
+from reasonenv.problems.code_sets import CODE_SETS
 from reasonenv.problems.columns import ROW_FORMS, Columns
 from reasonenv.problems.entries import CatalogueEntry
 from reasonenv.problems.hub import load_hub
@@ -26,6 +27,7 @@ _PROCEDURAL_SIZE = 100_000
 
 _ENTRIES = (
     *MATH_SETS,
+    *CODE_SETS,
     CatalogueEntry(
         name="arc_challenge",
         title="ARC-Challenge",

