@@ -222,7 +222,9 @@ def test_a_bad_line_gets_an_error_line_and_the_rest_goes_on(reasonenv_cli, tmp_p
     assert "5 lines: 2 judged (1 correct), 0 without a verdict, 3 unusable" in said.err
 
 
-def test_judge_of_choices_and_of_code(reasonenv_cli, tmp_path):
+def test_judge_of_choices_and_of_code(reasonenv_cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
+    monkeypatch.setattr("reasonenv.sandbox._OPEN", {})
     choice = {"id": 1, "options": ["x", "y"], "gold": "B", "completion": "<answer>B</answer>"}
     said = reasonenv_cli("judge", "choice", write(tmp_path / "c.jsonl", [choice]))
     assert said.code == 0

@@ -39,7 +39,16 @@ __all__ = [
 
 DEFAULT_BASE = "python:3.12-slim"
 FINGERPRINT_LABEL = "org.reasonenv.fingerprint"
-_IN_IMAGE = ("__init__.py", "candidate.py", "codec.py", "job.py", "supervisor.py", "tester.py")
+_IN_IMAGE = (
+    "__init__.py",
+    "candidate.py",
+    "codec.py",
+    "functions.py",
+    "job.py",
+    "scripts.py",
+    "supervisor.py",
+    "tester.py",
+)
 _PING_S = 0.9
 _BUILD = "build it with `reasonenv sandbox build`"
 

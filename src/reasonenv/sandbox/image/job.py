@@ -1,9 +1,4 @@
-"""One job: a program, its tests, and the processes that run them, under limits and timers.
-
-* `run_functions`: tests that call functions. The supervisor itself looks on; the program is read
-  by the process that runs it and the tests by the one that evaluates them, so that the supervisor,
-  which all later programs descend from, never holds either.
-* `run_scripts`: programs that read and print, run by a process that dies with the job.
+"""What is common to all jobs: processes under limits, and the clocks that decide about time-outs.
 
 CPU time decides about time-outs; a program that neither computes nor waits for a CPU is idle, and
 idle time counts too. Time spent waiting for a CPU never counts: load does not change verdicts.
@@ -12,26 +7,23 @@ idle time counts too. Time spent waiting for a CPU never counts: load does not c
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import random
 import resource
 import select
 import signal
-import socket
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import candidate, tester
-from .codec import read_frame, write_all
+from . import candidate
 
-__all__ = ["Box", "run_functions", "run_scripts"]
+__all__ = ["HEAD_BYTES", "TICK_S", "Box", "Job", "Stream", "gone", "named", "text_of"]
 
-_TICK_S = 0.02
-_HEAD_BYTES = 65536
+TICK_S = 0.02
+HEAD_BYTES = 65536
 
 
 @dataclass(frozen=True)
@@ -81,7 +73,7 @@ def _queued(pid: int) -> float:
 
 
 @dataclass
-class _Stream:
+class Stream:
     """One output of the program: the head is kept, all of it is read, too much is noticed."""
 
     fd: int
@@ -92,6 +84,7 @@ class _Stream:
     open: bool = True
 
     def drain(self, rounds: int = 1) -> None:
+        """Read what is there, at most `rounds` pieces."""
         for _ in range(rounds):
             try:
                 data = os.read(self.fd, 1 << 18)
@@ -139,7 +132,9 @@ class _Clock:
         return self.cpu() - self.cpu0, time.monotonic() - self.wall0 - max(0.0, queued)
 
 
-class _Job:
+class Job:
+    """A job on its way: its processes, its clocks, its limits."""
+
     def __init__(self, box: Box, header: dict[str, Any]) -> None:
         self.box, self.header = box, header
         self.fds: list[int] = []
@@ -151,7 +146,7 @@ class _Job:
         self.overload = False
         self.exhausted = False
         self.rss = 0
-        self.out: list[_Stream] = []
+        self.out: list[Stream] = []
 
     # -- processes -----------------------------------------------------------------------------
 
@@ -269,6 +264,7 @@ class _Job:
         self.reason = None
 
     def kill(self, reason: str) -> None:
+        """Kill the program, for the first reason that there was."""
         if self.reason is None:
             self.reason = reason
         self.kill_strays()
@@ -330,6 +326,7 @@ class _Job:
         return "exited" if os.WEXITSTATUS(status) == 0 else f"exit:{os.WEXITSTATUS(status)}"
 
     def pids(self) -> tuple[int, ...]:
+        """Return the processes whose time counts."""
         return tuple(pid for pid in (self.pid, self.tester_pid) if pid)
 
     # -- limits --------------------------------------------------------------------------------
@@ -352,6 +349,7 @@ class _Job:
             self.kill("timeout")
 
     def result(self, **more: Any) -> dict[str, Any]:
+        """Return the result of the job, with what its kind adds."""
         return {
             "overload": self.overload,
             "cpu": max(0.0, self.job_clock.cpu() - self.job_clock.cpu0),
@@ -368,191 +366,12 @@ def _uid_of(pid: str) -> int:
     return -1
 
 
-def _text(data: bytes | bytearray) -> str:
+def text_of(data: bytes | bytearray) -> str:
+    """Return bytes as a text of the same length, for JSON."""
     return bytes(data).decode("latin-1")
 
 
-# -- tests that call functions -------------------------------------------------------------------
-
-
-class _Functions:
-    """One job whose tests call functions, seen from the supervisor."""
-
-    def __init__(self, job: _Job, stream: int) -> None:
-        self.job, self.stream = job, stream
-        self.count = job.header["n_tests"]
-        self.outcomes = ["not_run"] * self.count
-        self.bad: list[Any] | None = None
-        self.current = -1
-        self.was_read = self.done = False
-        self.restarts = 0
-        self.null = os.open(os.devnull, os.O_RDWR)
-        self.program = os.memfd_create("program")
-        job.own(self.null, self.program)
-        readers, self.writers = zip(job.pipe(), job.pipe(), strict=True)
-        job.out = [_Stream(fd, _HEAD_BYTES, job.header["output"]) for fd in readers]
-        for fd in readers:
-            os.set_blocking(fd, False)
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ready, taken = job.own(*os.pipe())
-
-        def read_program() -> bytes:
-            program = read_frame(stream)
-            write_all(self.program, program)
-            os.write(taken, b".")
-            return program
-
-        def wait_for_turn() -> bytes:
-            os.close(taken)
-            return os.read(ready, 1)
-
-        self.link: socket.socket | None = self.start(read_program)
-        job.tester_pid = job.fork(
-            wait_for_turn, self.test, (stream, self.null, self.null), theirs.fileno(), None, False
-        )
-        theirs.close()
-        job.close(ready, taken)
-
-    def start(self, prepare: Callable[[], bytes]) -> socket.socket:
-        """Start the program's process and return our end of its socket."""
-        ours, its = socket.socketpair()
-        try:
-            self.job.launch(False, prepare, (self.null, *self.writers), its.fileno())
-        finally:
-            its.close()
-        self.job.clock.restart(self.job.pids())
-        return ours
-
-    def again(self) -> bytes:
-        return os.pread(self.program, os.fstat(self.program).st_size, 0)
-
-    def test(self, turn: bytes) -> int:
-        """Be the tester: read the tests, give up all rights, run them."""
-
-        def drop() -> None:
-            os.dup2(1, 0)
-            self.job.confine(self.job.box.tester_uid)
-            os.chdir("/")
-
-        if turn:
-            with contextlib.suppress(BrokenPipeError, EOFError):
-                tester.run_tests(0, socket.socket(fileno=3), drop)
-        return 0
-
-    def run(self) -> dict[str, Any]:
-        job, control = self.job, self.control
-        while not self.done:
-            poll = select.poll()
-            poll.register(control, select.POLLIN)
-            for stream in job.out:
-                if stream.open:
-                    poll.register(stream.fd, select.POLLIN)
-            ready = {fd for fd, _ in poll.poll(_TICK_S * 1000)}
-            for stream in job.out:
-                if stream.fd in ready:
-                    stream.drain(4)
-            job.clock.pids = job.pids()
-            job.job_clock.pids = (*job.pids(), os.getpid())
-            was = job.reason
-            job.check()
-            if job.reason is not None and was is None:
-                with contextlib.suppress(OSError):
-                    control.send(b"dead")
-            if control.fileno() in ready:
-                # The error says that the tester left without hearing us; its own words still come.
-                with contextlib.suppress(ConnectionResetError):
-                    self.hear(control.recv(4096))
-            elif job.exhausted:
-                self.give_up()
-        job.kill("exited")
-        if job.tester_pid:
-            os.kill(job.tester_pid, signal.SIGKILL)
-        for stream in job.out:
-            stream.drain(4)
-        if job.pid:
-            job.reap()
-        if not self.was_read:
-            raise RuntimeError("the job was not read to its end")
-        heads = [_text(stream.head) for stream in job.out]
-        return job.result(outcomes=self.outcomes, bad=self.bad, stdout=heads[0], stderr=heads[1])
-
-    def give_up(self) -> None:
-        """The job's time is over; the tester may be what takes it: the test that runs fails."""
-        self.done = True
-        reason = self.job.reason or "timeout"
-        if self.current >= 0:
-            self.outcomes[self.current] = reason
-        elif self.link is None:
-            self.outcomes = [reason] * self.count
-        else:
-            self.bad = [-1, "the setup of the tests takes too long"]
-
-    def hear(self, data: bytes) -> None:
-        """Take one message of the tester."""
-        job = self.job
-        if not data:
-            self.bad, self.done = [self.current, "the tests' own process ended early"], True
-            return
-        match json.loads(data):
-            case ["read"]:
-                self.was_read = True
-            case ["need"]:
-                self.hand_over()
-            case ["load", outcome]:
-                if outcome != "passed":
-                    outcome = _gone(job) if outcome == "gone" else _named(outcome)
-                    self.outcomes, self.done = [outcome] * self.count, True
-            case ["loading", index]:
-                self.current = index
-            case ["start", index]:
-                self.current = index
-                job.clock.restart()
-            case ["end", index, outcome]:
-                if outcome == "gone":
-                    outcome = _gone(job)
-                    self.done = self.restarts > 16 or job.exhausted
-                self.outcomes[index] = _named(outcome)
-            case ["bad", index, why]:
-                self.bad, self.done = [index, why], True
-            case ["done"]:
-                self.done = True
-
-    def hand_over(self) -> None:
-        """Give the tester the program's socket: the first, or that of a fresh process."""
-        job, link = self.job, self.link
-        if link is None:
-            if job.pid:
-                job.kill("exited")
-                job.reap()
-            self.restarts += 1
-            try:
-                link = self.start(self.again)
-            except RuntimeError:  # it holds every process there may be, and makes more
-                self.outcomes[self.current], self.done = "processes", True
-                return
-        socket.send_fds(self.control, [b"link"], [link.fileno()])
-        link.close()
-        self.link = None
-
-
-def run_functions(box: Box, header: dict[str, Any], stream: int) -> dict[str, Any]:
-    """Run the job whose program and tests follow on `stream`, and return its result.
-
-    Raises:
-        RuntimeError: the stream was not read to the job's end; nothing more can be read from it.
-    """
-    job = _Job(box, header)
-    functions = _Functions(job, stream)
-    try:
-        return functions.run()
-    finally:
-        functions.control.close()
-        if functions.link is not None:
-            functions.link.close()
-        job.close()
-
-
-def _gone(job: _Job) -> str:
+def gone(job: Job) -> str:
     """Return why the program's process is gone; one that is not, does not keep the protocol."""
     if job.pid and job.reason is None:
         with contextlib.suppress(OSError):
@@ -566,88 +385,6 @@ def _gone(job: _Job) -> str:
     return outcome
 
 
-def _named(outcome: str) -> str:
+def named(outcome: str) -> str:
+    """Return the name of an outcome in the verdicts' words."""
     return "memory" if outcome == "MemoryError" else outcome
-
-
-# -- tests that read and write -------------------------------------------------------------------
-
-
-def _script(job: _Job, program: bytes, data: bytes, limit: int) -> dict[str, Any]:
-    """Run the program once with `data` on its standard input."""
-    (in_r, in_w), (out_r, out_w), (err_r, err_w), (rep_r, rep_w) = (job.pipe() for _ in range(4))
-    job.launch(True, lambda: program, (in_r, out_w, err_w), rep_w)
-    job.close(in_r, out_w, err_w, rep_w)
-    for fd in (in_w, out_r, err_r, rep_r):
-        os.set_blocking(fd, False)
-    out = _Stream(out_r, limit, limit)
-    err = _Stream(err_r, _HEAD_BYTES, 64 << 20)
-    job.out = [out, err]
-    job.clock.restart((job.pid,))
-    job.job_clock.pids = (job.pid,)
-    ended = os.pidfd_open(job.pid)
-    view, writing = memoryview(data), bool(data)
-    if not writing:
-        job.close(in_w)
-    while True:
-        poll = select.poll()
-        poll.register(ended, select.POLLIN)
-        for stream in job.out:
-            if stream.open:
-                poll.register(stream.fd, select.POLLIN)
-        if writing:
-            poll.register(in_w, select.POLLOUT)
-        ready = {fd for fd, _ in poll.poll(_TICK_S * 1000)}
-        for stream in job.out:
-            if stream.fd in ready:
-                stream.drain()
-        if writing and in_w in ready:
-            try:
-                view = view[os.write(in_w, view[: 1 << 16]) :]
-            except BlockingIOError:
-                pass
-            except OSError:
-                view = view[:0]
-            if not view:
-                job.close(in_w)
-                writing = False
-        if ended in ready:
-            break
-        job.check()
-    os.close(ended)
-    cpu = job.clock.used()[0]
-    job.kill_strays()
-    outcome = job.reap()
-    for stream in job.out:
-        if stream.open:
-            stream.drain(1 << 16)
-    if outcome == "exited" and out.seen > limit:
-        outcome = "output_limit"
-    name = ""
-    with contextlib.suppress(OSError):
-        name = os.read(rep_r, 200).decode("utf-8", "replace")
-    if outcome == "exit:1" and name.isidentifier():
-        outcome = _named(name)
-    job.close()
-    return {
-        "outcome": "finished" if outcome == "exited" else outcome,
-        "stdout": _text(out.head),
-        "stderr": _text(err.head),
-        "cpu": cpu,
-    }
-
-
-def run_scripts(box: Box, header: dict[str, Any], stream: int) -> dict[str, Any]:
-    """Run the job whose program and inputs follow on `stream`, and return its result."""
-    program = read_frame(stream)
-    inputs = json.loads(read_frame(stream))
-    job = _Job(box, header)
-    runs: list[dict[str, Any]] = []
-    for text, limit in zip(inputs, header["outputs"], strict=True):
-        run = _script(job, program, text.encode("utf-8", "surrogateescape"), limit)
-        if run["outcome"] == "output_limit":
-            run["stdout"] = run["stdout"][:_HEAD_BYTES]
-        runs.append(run)
-        if job.exhausted or (header.get("stop_at_first") and run["outcome"] != "finished"):
-            break
-    return job.result(runs=runs)

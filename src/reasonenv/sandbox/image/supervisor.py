@@ -21,7 +21,9 @@ import sys
 import time
 
 from .codec import read_frame, write_frame
-from .job import Box, run_functions, run_scripts
+from .functions import run_functions
+from .job import Box
+from .scripts import run_scripts
 
 __all__ = ["main"]
 
