@@ -112,6 +112,9 @@ def _equal(gold: Reading, answer: Reading, how: Comparison) -> bool:
     if gold.choice and answer.choice and (gold.is_letter or answer.is_letter):
         how.rung = "string"
         return gold.choice == answer.choice
+    if gold.currency and answer.currency and gold.currency != answer.currency:
+        how.rung = "form"
+        return False
     if equal_trees(gold.tree, answer.tree, how):
         return True
     return how.options.renamed_constants and any(
