@@ -25,7 +25,8 @@ _GREEK = {
     "Ψ": "Psi", "Ω": "Omega", "π": "pi",
 }  # fmt: skip
 _COMMANDS = {
-    "∞": "infty", "±": "pm", "∓": "mp", "≦": "leq", "≧": "geq", "≤": "leq", "≥": "geq", "⩽": "leq", "⩾": "geq",
+    "∞": "infty", "±": "pm", "∓": "mp", "≤": "leq", "≥": "geq", "⩽": "leq", "⩾": "geq",
+    "≦": "leq", "≧": "geq",
     "≠": "neq", "≈": "approx", "≡": "equiv", "∈": "in", "∉": "notin", "∪": "cup", "∩": "cap",
     "∖": "setminus", "∅": "emptyset", "⌀": "emptyset", "√": "sqrt", "∣": "mid", "⌊": "lfloor",
     "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil", "⟨": "langle", "⟩": "rangle", "∧": "land",

@@ -63,7 +63,8 @@ JSON_TAIL_CHARS = 4_000
 _CUE = re.compile(
     r"(?P<hash>^[ \t]*####[ \t]*(?=[^\s#]))"
     r"|(?P<head>^[ \t#*_]*(?:the )?(?:final )?answer[*_:]*[ \t]*$)"
-    r"|(?P<word>(?<![A-Za-z0-9])(?:answers?|ans|correct (?:option|choice))(?![A-Za-z0-9])[*_]{0,3}[ \t]{0,3}"
+    r"|(?P<word>(?<![A-Za-z0-9])(?:answers?|ans|correct (?:option|choice))(?![A-Za-z0-9])"
+    r"[*_]{0,3}[ \t]{0,3}"
     r"(?:(?P<verb>is|are)(?P<not>n['’]t|[ \t]+not)?\b[*_]{0,3}[ \t]{0,3}:?|[:=][*_]{0,3}))",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -144,7 +145,8 @@ _HEDGED = re.compile(
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
-    r"\b(?:not|never|no longer|used to|could|may|might|maybe|perhaps|possibl[ey]|either|if|suppose|guess|unless|cannot|"
+    r"\b(?:not|never|no longer|used to|could|may|might|maybe|perhaps|possibl[ey]|"
+    r"either|if|suppose|guess|unless|cannot|"
     r"reference|expected|gold|grader|checker|claims?|says?|said|mark|correct;|was|were|n't)\b|n['’]t\b",
     re.IGNORECASE,
 )

@@ -185,6 +185,8 @@ def _tree(tokens: list[Token], written: str) -> Node:
             return spelled if bare == words else Neg(spelled)
         if bare != words and len(tokens) == 2 and tokens[1].kind == "num" and tokens[1].space:
             return Neg(read(tokens[1].text).tree)
+        if bare != words and bare.lower() == "infinity":
+            return Neg(read("infinity").tree)
         if words.lower() in _ALL_REALS:
             return REALS
         if words.lower() in ("empty set", "the empty set"):
