@@ -167,6 +167,7 @@ _STATES = re.compile(r"\b(?:is|are|equals|be|costs?|makes?|gives?|earns?|pays?|h
 _CONCLUDES = re.compile(r"\b(?:that|get|find|obtain|have)\b:?\s+(?=\$|\\\(|[A-Za-z]\s*=)")
 _VALUE_START = re.compile(r"[*_`\s]{0,6}(?:[A-Za-z]\s?=|[-+−$\\(\[{\d.€£½-¾√π])")
 _WORD = re.compile(r"[A-Za-z]{4,}")
+_PICTURE_TAIL = re.compile("\\s*[\U0001f000-\U0001faff\u2705]+\\Z")
 _INFINITIVE = re.compile(r"\bto\s+\Z")
 _SUM = re.compile(r"[\d$(][\d\s.,$()+*/×÷·−–-]*[+*/×÷·−–-][\d\s.,$()+*/×÷·−–-]*=")
 _CHAINED = re.compile(r"(?:\\lim|\||\\left\||[A-Za-z]\()[^=<>,;]{0,80}(?:=[^=<>,;]{1,80})+")
@@ -395,6 +396,7 @@ def _trim(line: str) -> str:
     if words and not _DOUBT_AFTER.search(words[2]):
         line = words[1]
     line = line.strip()
+    line = _PICTURE_TAIL.sub("", line)
     if line.count("**") % 2:  # bold that began before the value
         line = line.strip("*").strip()
     return line.lstrip(":").strip() if line.strip("*_`: ") else ""
