@@ -177,6 +177,8 @@ def _tree(tokens: list[Token], written: str) -> Node:
         tokens = tokens[2 if tokens[1].text == "." else 1 :]
     first = tokens[0]
     wordy = first.kind == "word" or (first.text == "-" and tokens[-1].kind == "word")
+    if len(tokens) == 2 and tokens[1].text == "\\infty" and first.text in ("negative", "minus"):
+        return Neg(read("infinity").tree)
     if wordy and all(t.kind in _WORD_KINDS or t.text in _WORD_MARKS for t in tokens):
         words = _words_of(tokens)
         bare = _MINUS.sub("", words)
@@ -185,8 +187,6 @@ def _tree(tokens: list[Token], written: str) -> Node:
             return spelled if bare == words else Neg(spelled)
         if bare != words and len(tokens) == 2 and tokens[1].kind == "num" and tokens[1].space:
             return Neg(read(tokens[1].text).tree)
-        if bare != words and bare.lower() == "infinity":
-            return Neg(read("infinity").tree)
         if words.lower() in _ALL_REALS:
             return REALS
         if words.lower() in ("empty set", "the empty set"):
