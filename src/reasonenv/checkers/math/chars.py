@@ -14,6 +14,8 @@ _SUB = dict(
 _SUPERS = re.compile(f"[{''.join(_SUPER)}]+")
 _SUBS = re.compile(f"[{''.join(_SUB)}]+")
 
+_MATHEMATICAL = re.compile("[\U0001d400-\U0001d7ff]+")
+
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ϵ": "epsilon",
     "ζ": "zeta", "η": "eta", "θ": "theta", "ϑ": "theta", "ι": "iota", "κ": "kappa",
@@ -24,6 +26,7 @@ _GREEK = {
 }  # fmt: skip
 _COMMANDS = {
     "∞": "infty", "±": "pm", "∓": "mp", "≤": "leq", "≥": "geq", "⩽": "leq", "⩾": "geq",
+    "≦": "leq", "≧": "geq",
     "≠": "neq", "≈": "approx", "≡": "equiv", "∈": "in", "∉": "notin", "∪": "cup", "∩": "cap",
     "∖": "setminus", "∅": "emptyset", "⌀": "emptyset", "√": "sqrt", "∣": "mid", "⌊": "lfloor",
     "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil", "⟨": "langle", "⟩": "rangle", "∧": "land",
@@ -75,6 +78,7 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text
+    text = _MATHEMATICAL.sub(lambda m: unicodedata.normalize("NFKC", m[0]), text)
     text = _SUPERS.sub(lambda m: "^{" + "".join(_SUPER[c] for c in m[0]) + "}", text)
     text = _SUBS.sub(lambda m: "_{" + "".join(_SUB[c] for c in m[0]) + "}", text)
     return text.translate(_TABLE)

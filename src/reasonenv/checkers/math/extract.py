@@ -33,6 +33,8 @@ class Extracted:
     place: str
 
 
+_CALCULATOR = re.compile(r"<<[\d\s.+*/()$%=-]{1,80}>>")
+"""GSM8K's marks: `<<76+46=122>>122`."""
 _BOX = re.compile(r"\\f?box(?:ed)?(?![A-Za-z])")
 _BARE_BOXED = re.compile(r"[-+]?\w[\w.,/]*")
 _NOT_BEFORE = re.compile(
@@ -46,8 +48,11 @@ _BETWEEN_BOXES = re.compile(
 MAX_GAP_CHARS = 60
 """Between two boxes that are one list."""
 
+_JSON_KEY = re.compile(
+    r"(?:[{,]\s*[\"']|^[ \t]*)(?P<key>(?:final[_ ]?)?answer)(?=[\"'])", re.IGNORECASE | re.MULTILINE
+)
 _JSON_ANSWER = re.compile(
-    r"(?:final_)?answer[\"']?\s*:\s*(?:\"((?:[^\"\\]|\\.)*)\"|\[\s*([^\[\]{}\"]*)\]"
+    r"[\"']\s*:\s*(?:\"((?:[^\"\\]|\\.)*)\"|\[\s*([^\[\]{}\"]*)\]"
     r"|([-+]?[\d.]+(?:[eE][-+]?\d+)?))"
     r"\s*(?:,\s*\"[^\"{}]*\"\s*:[^{}]*)?,?\s*\}\s*(?:```)?(?P<after>[^\d{}\\]*)\Z",
     re.DOTALL,
@@ -58,8 +63,9 @@ JSON_TAIL_CHARS = 4_000
 _CUE = re.compile(
     r"(?P<hash>^[ \t]*####[ \t]*(?=[^\s#]))"
     r"|(?P<head>^[ \t#*_]*(?:the )?(?:final )?answer[*_:]*[ \t]*$)"
-    r"|(?P<word>\b(?:answers?|ans|correct (?:option|choice))\b[*_]{0,3}[ \t]{0,3}"
-    r"(?:(?P<verb>is|are)(?P<not>n['’]t|[ \t]+not)?\b[*_]{0,3}[ \t]{0,3}:?|[:=]))",
+    r"|(?P<word>(?<![A-Za-z0-9])(?:answers?|ans|correct (?:option|choice))(?![A-Za-z0-9])"
+    r"[*_]{0,3}[ \t]{0,3}"
+    r"(?:(?P<verb>is|are)(?P<not>n['’]t|[ \t]+not)?\b[*_]{0,3}[ \t]{0,3}:?|[:=][*_]{0,3}))",
     re.IGNORECASE | re.MULTILINE,
 )
 _SOMEONE_ELSES = re.compile(
@@ -68,14 +74,55 @@ _SOMEONE_ELSES = re.compile(
     r"not true|false)\b[^.!?\n]{0,40}\Z",
     re.IGNORECASE,
 )
+_OPENER = (
+    r"(?:and|so|thus|therefore|hence|finally|then|now|ok|okay|consequently|accordingly|overall|"
+    r"in conclusion|to conclude|in summary|as a result|it follows that|this (?:means|shows|gives) "
+    r"(?:that )?|which (?:means|shows|gives) (?:that )?|(?:we|I) (?:get|find|obtain|conclude|"
+    r"see|have|know) (?:that )?|we can (?:conclude|see) (?:that )?|that|this|here)"
+)
+_ADJECTIVE = (
+    r"(?:final|correct|right|exact|numerical|numeric|simplified|complete|full|only|unique|best|"
+    r"short|required|desired|requested|overall|integer|multiple choice|math|[A-Z])"
+)
+_ASSERTED = re.compile(
+    rf"(?:(?:{_OPENER}\s*)*|(?:after|by|from|with|using|in|on|for|at|to|(?!assum|suppos|pretend|"
+    r"imagin|doubt|deny|guess|say|claim|believ|think)[a-z]+ing)\b.*)"
+    rf"(?:\b(?:the|my|our|an|its))?(?:\s*\b{_ADJECTIVE}\b)*\s*",
+    re.IGNORECASE,
+)
+_NOT_ASSERTED = re.compile(
+    r"\b(?:doubt|deny|assum|suppos|imagin|pretend|hypothe|think|thought|believ|guess|claim|say|"
+    r"said|says|tell|told|argue|suggest|expect|hope|wish|mistake|wrong|incorrect|false|untrue|"
+    r"unlikely|nobody|no one|none|few|might|may|could|would|should|can(?:no|['’])t|if|unless|"
+    r"whether|perhaps|maybe|possibl|probabl|nearly|almost|reject|rule out|contradict)",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(r"\b(?:not|never|neither|nor|no|hardly)\b|n['’]t\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"[,;:—–-]\s")
 MAX_CUES = 100
 """From the end of a completion: a reply that needs more to find its answer has none."""
-CUE_CONTEXT_CHARS = 60
+CUE_CONTEXT_CHARS = 200
+"""Before a cue, read for what its sentence says of it."""
+OTHERS_CONTEXT_CHARS = 60
 """Before a cue, searched for words that put the answer in another's mouth."""
 
 _RETRACTED = re.compile(
-    r"\b(?:(?:that|this|it)(?: is|'s|’s)|I was|I am) (?:wrong|incorrect|not right|mistaken)\b"
+    r"^\W*(?:correction|oops|no[,.!:;]|(?:wrong|incorrect)[.!])|[.!?\n]\W*(?:correction|oops)\b"
+    r"|\b(?:(?:that|this|it)(?: is|'s|’s)|I was|I am) (?:wrong|incorrect|not right|mistaken)\b"
     r"|\bscratch that\b",
+    re.IGNORECASE,
+)
+_TAKEN_BACK = re.compile(
+    r"[.!?\n][\s*_$)\]}]*(?:no|nope|wrong|incorrect|false|actually|correction|sorry|oops|wait|hmm|"
+    r"rather|(?:but|however|still|yet|though)\b[^\n]*\d)\b",
+    re.IGNORECASE,
+)
+_QUALIFIED = re.compile(
+    r"\b(?:but|though|although|wrong|incorrect|false|untrue|mistak\w*|no|never|actually|truly|rather|"
+    r"instead|sorry|oops|wait|correction|unless|until|however|yet|if|when|at (?:least|most|best|"
+    r"worst)|give or take|more or less|or (?:so|less|more|thereabouts)|roughly|approximately|"
+    r"about|around|ish|plus or minus|on a|up to|probably|presumably|apparently|supposedly|"
+    r"allegedly|hypothetically)\b|(?<!, )(?<!,)\bnot\b|n['’]t\b",
     re.IGNORECASE,
 )
 _IS_WRONG = re.compile(r"[\s$)\]*]{0,6}(?:is|was) (?:wrong|incorrect|not)\b", re.IGNORECASE)
@@ -98,7 +145,8 @@ _HEDGED = re.compile(
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
-    r"\b(?:not|could|may|might|maybe|perhaps|possibl[ey]|either|if|suppose|guess|unless|cannot|"
+    r"\b(?:not|never|no longer|used to|could|may|might|maybe|perhaps|possibl[ey]|"
+    r"either|if|suppose|guess|unless|cannot|"
     r"reference|expected|gold|grader|checker|claims?|says?|said|mark|correct;|was|were|n't)\b|n['’]t\b",
     re.IGNORECASE,
 )
@@ -119,6 +167,10 @@ _STATES = re.compile(r"\b(?:is|are|equals|be|costs?|makes?|gives?|earns?|pays?|h
 _CONCLUDES = re.compile(r"\b(?:that|get|find|obtain|have)\b:?\s+(?=\$|\\\(|[A-Za-z]\s*=)")
 _VALUE_START = re.compile(r"[*_`\s]{0,6}(?:[A-Za-z]\s?=|[-+−$\\(\[{\d.€£½-¾√π])")
 _WORD = re.compile(r"[A-Za-z]{4,}")
+_PICTURE_TAIL = re.compile("\\s*[\U0001f000-\U0001faff\u2705]+\\Z")
+_INFINITIVE = re.compile(r"\bto\s+\Z")
+_SUM = re.compile(r"[\d$(][\d\s.,$()+*/×÷·−–-]*[+*/×÷·−–-][\d\s.,$()+*/×÷·−–-]*=")
+_CHAINED = re.compile(r"(?:\\lim|\||\\left\||[A-Za-z]\()[^=<>,;]{0,80}(?:=[^=<>,;]{1,80})+")
 
 
 def extract_answer(
@@ -139,7 +191,7 @@ def extract_answer(
     text = after_thinking(completion, reasoning)
     if text is None:
         return Extracted(None, "thinking never ends")
-    text = cut_at_stop_token(text)[-EXTRACT_CHARS:]
+    text = _CALCULATOR.sub("", cut_at_stop_token(text)[-EXTRACT_CHARS:])
     if answer_format is not None:
         demanded = answer_format.extract(text)
         if demanded is not None and "\\box" in demanded:
@@ -159,14 +211,8 @@ _NOTHING = Extracted(None, "")
 
 
 def _json(text: str) -> Extracted:
-    start = text.rfind('answer"', max(0, len(text) - JSON_TAIL_CHARS))
-    if start < 0:
-        return _NOTHING
-    found = None
-    for begin in range(start, max(start - len('"final_') - 1, -1), -1):
-        found = _JSON_ANSWER.match(text, begin)
-        if found:
-            break
+    keys = list(_JSON_KEY.finditer(text, max(0, len(text) - JSON_TAIL_CHARS)))
+    found = _JSON_ANSWER.match(text, keys[-1].end("key")) if keys else None
     if not found:
         return _NOTHING
     value = next(group for group in found.groups()[:3] if group is not None)
@@ -233,14 +279,17 @@ def _tagged(text: str) -> Extracted:
 
 
 def _cued(text: str) -> Extracted:
-    last = None
+    last, others, before = None, False, ""
     for cue in reversed(list(_CUE.finditer(text))[-MAX_CUES:]):
         before = text[max(0, cue.start() - CUE_CONTEXT_CHARS) : cue.start()]
-        if not cue["word"] or not _SOMEONE_ELSES.search(before):
+        if not cue["word"] or not _SOMEONE_ELSES.search(before[-OTHERS_CONTEXT_CHARS:]):
             last = cue
             break
+        others = not text[cue.end() :].strip().partition("\n")[2] or others
     if last is None:
-        return _NOTHING
+        return Extracted(None, "the last statement is not the writer's") if others else _NOTHING
+    if last["word"] and not _is_asserted(before):
+        return Extracted(None, "the last statement is not asserted")
     line = _first_line(text[last.end() : last.end() + 2 * MAX_LINE_CHARS])
     if last["not"] or re.match(r"[*_\s]{0,4}not\b", line, re.IGNORECASE):
         return Extracted(None, "the last statement is negated")
@@ -248,15 +297,34 @@ def _cued(text: str) -> Extracted:
     if _is_retracted(text, end) or _CORRECTED.search(text, end, end + RETRACTION_CHARS):
         return Extracted(None, "the last statement is taken back")
     value = _trim(line)
-    if _HEDGED.search(line[len(value) :]):
+    rest = line[len(value) :]
+    sentence_end = _SENTENCE_END.search(rest)
+    if _QUALIFIED.search(rest[: sentence_end.start()] if sentence_end else rest):
+        return Extracted(None, "the last statement is qualified")
+    after = text[end : end + MAX_LINE_CHARS + RETRACTION_CHARS]
+    beyond = after.find(line) + len(value)
+    if _TAKEN_BACK.search(after, beyond, beyond + RETRACTION_CHARS):
+        return Extracted(None, "the last statement is taken back")
+    if _HEDGED.search(rest):
         return Extracted(None, "the last statement is hedged")
     return Extracted(value, "cue") if value else Extracted(None, "the last cue is a stub")
+
+
+def _is_asserted(before: str) -> bool:
+    """Whether the words before a cue, in its sentence, let the writer state what follows."""
+    sentence = re.split(r"[.!?]\s|\n", before)[-1]
+    sentence = re.sub(r"[^A-Za-z0-9'’,;:—–\s-]+", " ", sentence).strip()
+    clauses = _CLAUSE.split(sentence + " ")
+    clause = clauses[-1].strip()
+    if _NOT_ASSERTED.search(sentence) or _NEGATED.search(clause):
+        return False
+    return _ASSERTED.fullmatch(clause) is not None
 
 
 def _closing(text: str) -> Extracted:
     line = text.rstrip()[-MAX_LINE_CHARS:].rpartition("\n")[2].strip().strip("*_` ")
     sentences = [s.strip() for s in re.split(r"(?<=[.!?])\s+", line) if s.strip()]
-    if not sentences or _DOUBT.search(sentences[-1]):
+    if not sentences or _DOUBT.search(sentences[-1]) or _NOT_ASSERTED.search(sentences[-1]):
         return _NOTHING
     sentence = sentences[-1]
     bare = _trim(sentence)
@@ -264,16 +332,42 @@ def _closing(text: str) -> Extracted:
         return Extracted(bare, "closing line")
     verbs = list(_STATES.finditer(sentence))
     states = verbs[-1] if verbs else None
+    equation = sentence.rfind("=")
     if states is not None and _VALUE_START.match(sentence, states.end()):
-        return Extracted(_trim(sentence[states.end() :]), "closing sentence")
+        value = _trim(sentence[states.end() :])
+        if equation < states.end() + len(value):
+            if _INFINITIVE.search(sentence, 0, states.start()) and _has_digit(
+                sentence[: states.start()]
+            ):
+                return Extracted(None, "the last sentence states no value")
+            return Extracted(_right_side(value), "closing sentence")
+    sums = list(_SUM.finditer(sentence)) if states is not None else []
+    if sums and sums[-1].end() == equation + 1:
+        value = _trim(sentence[equation + 1 :])
+        return Extracted(value, "closing equation")
+    if states is not None and _VALUE_START.match(sentence, states.end()):
+        return Extracted(None, "the last sentence states several values")
     lead = _LEAD.match(sentence)
     rest = sentence[lead.end() :] if lead else sentence
     concluded = list(_CONCLUDES.finditer(rest))
     if concluded:
         rest = rest[concluded[-1].end() :]
     if "=" in rest and not _WORD.search(rest.partition("=")[0]):
-        return Extracted(_trim(rest), "closing equation")
+        return Extracted(_right_side(_trim(rest)), "closing equation")
     return _NOTHING
+
+
+def _has_digit(text: str) -> bool:
+    return any(character.isdigit() for character in text)
+
+
+def _right_side(value: str) -> str:
+    """Return the last side of a chain that the grammar does not read."""
+    if "=" not in value or not isinstance(read(value).tree, Text | Unreadable):
+        return value
+    if not _CHAINED.fullmatch(value.strip("$ ")):
+        return value
+    return value.rpartition("=")[2].strip("$ ")
 
 
 def _is_bare(line: str) -> bool:
@@ -284,7 +378,7 @@ def _is_bare(line: str) -> bool:
 
 def _first_line(text: str) -> str:
     for line in text.split("\n"):
-        if line.strip(" \t*_#:-—="):
+        if line.strip(" \t*_#:-—=$") not in ("", "\\[", "\\("):
             return line.strip()
     return ""
 
@@ -302,6 +396,7 @@ def _trim(line: str) -> str:
     if words and not _DOUBT_AFTER.search(words[2]):
         line = words[1]
     line = line.strip()
+    line = _PICTURE_TAIL.sub("", line)
     if line.count("**") % 2:  # bold that began before the value
         line = line.strip("*").strip()
     return line.lstrip(":").strip() if line.strip("*_`: ") else ""

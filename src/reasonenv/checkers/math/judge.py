@@ -62,7 +62,18 @@ def judge_answer(gold: object, answer: str, options: MathOptions = DEFAULTS) -> 
         return Verdict(Status.CHECKER_ERROR, 0.0, answer, {"error": str(error)})
     except Exception as error:  # a fault of the checker is no wrong answer, and no dead run
         reason = f"{type(error).__name__}: {error}"
+        if _is_sound(text, options):
+            detail = {"rung": "limits", "reason": "unreadable", "fault": reason}
+            return Verdict(Status.INCORRECT, 0.0, answer, detail)
         return Verdict(Status.CHECKER_ERROR, 0.0, answer, {"error": reason})
+
+
+def _is_sound(gold: str, options: MathOptions) -> bool:
+    """Whether the gold by itself is judged without a fault, so that a fault is the answer's."""
+    try:
+        return _judged(gold, f"({gold})", options).status is not Status.CHECKER_ERROR
+    except Exception:
+        return False
 
 
 def _judged(text: str, answer: str, options: MathOptions) -> Verdict:
@@ -106,6 +117,9 @@ def gold_text(gold: object) -> str | Verdict:
 
 
 def _equal(gold: Reading, answer: Reading, how: Comparison) -> bool:
+    if gold.currency and answer.currency and gold.currency != answer.currency:
+        how.rung = "form"
+        return False
     if gold.spelling == answer.spelling:
         how.rung = "string"
         return True

@@ -51,7 +51,20 @@ _CHOICE = re.compile(
 _OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?:\b(?:or|and)|[,/&])\s*\(?[A-Z]\b|^(?:or|and)\b")
 _MINUS = re.compile(r"^(?:-|(?:minus|negative) )", re.IGNORECASE)
 _CURRENCIES = frozenset(("usd", "us", "eur", "gbp", "rs", "inr", "cad", "aud"))
+_MONEY = {
+    "$": "dollar", "€": "euro", "£": "sterling", "¥": "yen", "₹": "rupee", "¢": "cent",
+    "dollar": "dollar", "buck": "dollar", "usd": "dollar", "euro": "euro", "eur": "euro",
+    "pound": "sterling", "gbp": "sterling", "yen": "yen", "jpy": "yen", "rupee": "rupee",
+    "inr": "rupee", "cent": "cent",
+}  # fmt: skip
+_CURRENCY = re.compile(
+    r"(?P<sign>\\\$|^\$(?=\d[^$]*\Z)|[€£¥₹¢])|\b(?P<word>[A-Za-z]{3,6}?)s?\b", re.IGNORECASE
+)
+_TRAILING = re.compile(r"(?:\\\\|\\(?=\s|\Z)|\s)+\Z")
+_BASE_BRACKETS = re.compile(r"\s*[({]\s*(\d+)\s*[)}]\s*(_\s*\{?\s*\w+\s*\}?)\s*\Z")
 _VOWEL = re.compile("[aeiou]")
+MAX_AMOUNT_CHARS = 60
+"""Of an answer that may name a currency."""
 MIN_TEXT_LETTERS = 2
 """Of the longest word of an answer in words."""
 
@@ -63,12 +76,14 @@ class Reading:
     Args:
         spelling: its tokens in one spelling; empty where nothing was written.
         tree: what it denotes.
+        currency: of an amount that names one, by sign or by word.
         choice: the capital letter where it names an option, alone or with the option's text.
     """
 
     spelling: str
     tree: Node
     choice: str | None = None
+    currency: str | None = None
 
     @property
     def is_letter(self) -> bool:
@@ -104,7 +119,12 @@ def _read(text: str) -> Reading:
     if text.isdecimal() and text.isascii() and len(text) <= CACHED_TEXT_CHARS:
         number = int(text)
         return Reading(str(number), Number(number))
-    text = _stripped(fold(text))
+    text = fold(text)
+    currency = _currency(text)
+    text = _stripped(text)
+    based = _BASE_BRACKETS.match(text)
+    if based:
+        text = based[1] + based[2]
     if not text:
         return Reading("", Unreadable(""))
     try:
@@ -117,7 +137,18 @@ def _read(text: str) -> Reading:
     if all(token.kind == "op" and token.text in "{}" for token in tokens):
         return Reading("", Unreadable(""))
     tree = _tree(tokens, written)
-    return Reading(written, tree, _choice(text, tokens))
+    return Reading(written, tree, _choice(text, tokens), currency)
+
+
+def _currency(text: str) -> str | None:
+    """Return the currency that a short amount names; None where it names none or several."""
+    if len(text) > MAX_AMOUNT_CHARS:
+        return None
+    found = {
+        _MONEY.get((match["sign"] or match["word"]).lower().replace("\\$", "$"))
+        for match in _CURRENCY.finditer(text)
+    } - {None}
+    return found.pop() if len(found) == 1 else None
 
 
 def _stripped(text: str) -> str:
@@ -132,6 +163,7 @@ def _stripped(text: str) -> str:
         if lead[0].count("{") > lead[0].count("}"):
             text = text.replace("}", "", 1)
     text = text.strip()
+    text = text[: len(text) - len(text[-20:]) + len(_TRAILING.sub("", text[-20:]))]
     for mark in ("**", "*", "`", "__"):
         if text.startswith(mark) and text.rstrip(".").endswith(mark) and len(text) > 2 * len(mark):
             text = text.rstrip(".").strip(_MARKS)
@@ -145,6 +177,8 @@ def _tree(tokens: list[Token], written: str) -> Node:
         tokens = tokens[2 if tokens[1].text == "." else 1 :]
     first = tokens[0]
     wordy = first.kind == "word" or (first.text == "-" and tokens[-1].kind == "word")
+    if len(tokens) == 2 and tokens[1].text == "\\infty" and first.text in ("negative", "minus"):
+        return Neg(read("infinity").tree)
     if wordy and all(t.kind in _WORD_KINDS or t.text in _WORD_MARKS for t in tokens):
         words = _words_of(tokens)
         bare = _MINUS.sub("", words)

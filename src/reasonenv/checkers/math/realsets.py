@@ -237,7 +237,7 @@ def _chain(node: Chain) -> RealSet | None:
 
 
 def _list(node: List) -> RealSet | None:
-    """Join conditions: "or" is a union, "and" and a comma an intersection unless that is empty."""
+    """Join conditions: "or" is a union, "and" an intersection, a comma one unless that is empty."""
     sets: list[RealSet] = []
     for item in node.items:
         part = real_set(item)
@@ -253,7 +253,7 @@ def _list(node: List) -> RealSet | None:
         cut = sets[0]
         for part in sets[1:]:
             cut = _cut(cut, part)
-        if cut.pieces:
+        if cut.pieces or node.joiner == "and":
             return replace(cut, name=name)
     union = _merged(sets)
     return replace(union, name=name) if union is not None else None

@@ -18,6 +18,7 @@ from reasonenv.checkers.math.tree import (
     Neg,
     Node,
     Number,
+    Quantity,
     Ratio,
     Symbol,
     Text,
@@ -88,8 +89,10 @@ def reduced(node: Node, how: Comparison) -> Node:
     if len(values) == 1:
         return Chain(operators, items)
     quiet = Comparison(how.options)
-    if all(is_scalar(value) for value in values) and all(
-        equal_scalars(one, other, quiet) for one, other in pairwise(values)
+    last = values[-1]
+    bare = (*values[:-1], last.value if isinstance(last, Quantity) else last)
+    if all(is_scalar(value) for value in bare) and all(
+        equal_scalars(one, other, quiet) for one, other in pairwise(bare)
     ):
         return values[-1] if start == 0 else Chain(("=",), (items[0], values[-1]))
     return Chain(operators, items)
