@@ -169,7 +169,7 @@ _VALUE_START = re.compile(r"[*_`\s]{0,6}(?:[A-Za-z]\s?=|[-+−$\\(\[{\d.€£½-
 _WORD = re.compile(r"[A-Za-z]{4,}")
 _PICTURE_TAIL = re.compile("\\s*[\U0001f000-\U0001faff\u2705]+\\Z")
 _INFINITIVE = re.compile(r"\bto\s+\Z")
-_SUM = re.compile(r"[\d$(][\d\s.,$()+*/×÷·−–-]*[+*/×÷·−–-][\d\s.,$()+*/×÷·−–-]*=")
+_SUM = re.compile(r"[\d$(](?:[\d\s.,$()+*/×÷·−–-])*=")
 _CHAINED = re.compile(r"(?:\\lim|\||\\left\||[A-Za-z]\()[^=<>,;]{0,80}(?:=[^=<>,;]{1,80})+")
 
 
@@ -342,7 +342,7 @@ def _closing(text: str) -> Extracted:
                 return Extracted(None, "the last sentence states no value")
             return Extracted(_right_side(value), "closing sentence")
     sums = list(_SUM.finditer(sentence)) if states is not None else []
-    if sums and sums[-1].end() == equation + 1:
+    if sums and sums[-1].end() == equation + 1 and re.search(r"[+*/×÷·−–-]", sums[-1][0]):
         value = _trim(sentence[equation + 1 :])
         return Extracted(value, "closing equation")
     if states is not None and _VALUE_START.match(sentence, states.end()):
