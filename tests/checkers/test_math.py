@@ -114,6 +114,7 @@ def test_tolerance_is_relative_to_the_gold():
     assert paid("6.28", "2\\pi", tolerance=0.001)
     assert not paid("6.28", "6.4", tolerance=0.001)
     assert paid("(0.67, 1)", "(2/3, 1)", tolerance=0.01)
+    assert not paid("99999999999", "100000000000", tolerance=0.01)
 
 
 def test_percent_lenient_ignores_a_sign_that_only_one_side_has():

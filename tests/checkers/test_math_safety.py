@@ -131,3 +131,27 @@ assert verify("[2,5)", "2 \\\\le x < 5") and verify("\\\\{1,2\\\\}", "2, 1")
 assert not {"sympy", "mpmath"} & set(sys.modules), "imported"
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+@pytest.mark.parametrize("gold", ["0.12345678", "123456.789", "1e400", "1.5e-300"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        r"\ln(1000000!)",
+        r"(10^7)!+\pi",
+        r"\lfloor(1000000)!\rfloor",
+        r"\lfloor e^{1000000}\rfloor",
+        r"\lfloor(1+\sqrt2)^{10^6}\rfloor",
+        r"\arctan(10^{10^7})",
+    ],
+)
+@pytest.mark.timeout(30)
+def test_the_digits_of_a_huge_value_are_not_worked_out(gold, answer):
+    assert judge_answer(gold, answer).status is Status.INCORRECT
+
+
+@pytest.mark.timeout(60)
+def test_one_deadline_holds_for_a_verdict_of_many_members():
+    members = ", ".join(rf"\binom{{n}}{{10^{{{k}}}}}" for k in range(90, 102))
+    gold = ", ".join(str(k) for k in range(12))
+    assert judge_answer(rf"\{{{gold}\}}", members).status is Status.INCORRECT

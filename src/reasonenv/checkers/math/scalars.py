@@ -135,9 +135,7 @@ def _rational(node: Node) -> Rational | None:
 
 def _close(gold: Node, answer: Node, ours: Rational, theirs: Rational, how: Comparison) -> bool:
     """Whether two unequal rationals match as decimals do (P3) or within the tolerance."""
-    if how.options.tolerance and abs(Fraction(ours) - theirs) <= Fraction(
-        how.options.tolerance
-    ) * abs(Fraction(ours)):
+    if _within(how.options.tolerance, ours, theirs):
         how.used("decimal")
         return True
     one, other = written(gold), written(answer)
@@ -147,6 +145,13 @@ def _close(gold: Node, answer: Node, ours: Rational, theirs: Rational, how: Comp
     if one is not None and other is not None:
         return same_float(one, other)
     return stands_for(one, theirs) if one is not None else stands_for(other, ours)  # type: ignore[arg-type]
+
+
+def _within(tolerance: float, gold: Rational, answer: Rational) -> bool:
+    """Whether an answer is within the relative tolerance of a gold; an integer has none (P3)."""
+    if not tolerance or Fraction(gold).denominator == 1:
+        return False
+    return abs(Fraction(gold) - answer) <= Fraction(tolerance) * abs(Fraction(gold))
 
 
 def _by_digits(
@@ -160,9 +165,7 @@ def _by_digits(
     if ours is None or theirs is None:
         return False
     how.used("decimal")
-    if how.options.tolerance and abs(Fraction(ours) - theirs) <= Fraction(
-        how.options.tolerance
-    ) * abs(Fraction(ours)):
+    if _within(how.options.tolerance, ours, theirs):
         return True
     if one is not None:
         return stands_for(one, theirs)
