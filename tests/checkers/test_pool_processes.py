@@ -132,7 +132,9 @@ def test_an_interpreter_exits_at_once_with_busy_workers_and_leaves_none(ending, 
 
 
 def test_ctrl_c_reaches_the_script_and_not_the_workers(tmp_path):
-    text = HOLDS_WORKERS + "busy[0].result()"
+    # A shell's background job ignores SIGINT, and its children inherit that: as a terminal has it.
+    handled = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    text = handled + HOLDS_WORKERS + "busy[0].result()"
     options = {"stderr": subprocess.PIPE, "start_new_session": True}
     with script(tmp_path, text, tmp_path / "a", tmp_path / "b", **options) as process:
         workers = [int(pid) for pid in process.stdout.readline().split()]
