@@ -118,7 +118,7 @@ def evalplus() -> Callable[[Row], bool] | None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--problems", default=HERE.parent / "tests/data/code/problems_sample.jsonl")
+    parser.add_argument("--problems", default=HERE.parent / "tests/data/code/problems_own.jsonl")
     parser.add_argument("--programs", type=int, default=150)
     parser.add_argument("--size", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
