@@ -331,17 +331,17 @@ class Term(Reward):
             raise
         except Exception as error:
             raise RewardError(
-                f"term {self!r} failed on a group of {len(group)}: {type(error).__name__}: {error}"
+                f"term {self.label} = {self!r} failed on a group of {len(group)}: {type(error).__name__}: {error}"
             ) from error
         try:
             values = np.asarray(measured, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise RewardError(
-                f"term {self!r} returned {measured!r:.200}: return one number for each member"
+                f"term {self.label} = {self!r} returned {measured!r:.200}: return one number for each member"
             ) from error
         if values.shape != (len(group),):
             raise RewardError(
-                f"term {self!r} returned shape {values.shape} for a group of {len(group)}: "
+                f"term {self.label} = {self!r} returned shape {values.shape} for a group of {len(group)}: "
                 "return one number for each member"
             )
         right, wrong = self.range(True), self.range(False)
@@ -362,7 +362,7 @@ class Term(Reward):
     def _refuse(self, judged: Judged, value: float) -> None:
         low, high = self.range(judged.verdict.status is Status.CORRECT)
         raise RewardError(
-            f"term {self!r} returned {value} for a completion of problem "
+            f"term {self.label} = {self!r} returned {value} for a completion of problem "
             f"{judged.rollout.problem.id}; its range there is [{low:g}, {high:g}]: mend "
             "the term or its declared range"
         )

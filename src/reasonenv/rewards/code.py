@@ -53,6 +53,8 @@ class Syntax(Term):
     Range(low=0.0, high=1.0)
     """
 
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
+
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Return 1.0 where the program parses."""
         return [float(self._parses(judged)) for judged in group]
@@ -82,6 +84,8 @@ class AllPassed(Term):
     Range(low=1.0, high=1.0)
     """
 
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
+
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Return 1.0 where the verdict is CORRECT."""
         return [float(judged.verdict.status is Status.CORRECT) for judged in group]
@@ -103,6 +107,8 @@ class FractionPassed(Term):
     >>> FractionPassed().range(correct=False)
     Range(low=0.0, high=1.0)
     """
+
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Return each verdict's score."""
@@ -139,6 +145,7 @@ class RarityWeightedTests(Term):
     gamma: float = 1.0
     share: float = 0.5
     group_relative: ClassVar[bool] = True
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def __post_init__(self) -> None:
         numbers = all(
@@ -211,6 +218,7 @@ class Complexity(Term):
     """
 
     free: int = 2
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def __post_init__(self) -> None:
         if not isinstance(self.free, int) or isinstance(self.free, bool) or self.free < 0:

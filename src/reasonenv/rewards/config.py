@@ -160,7 +160,8 @@ def _schedule(config: Any) -> Schedule:
         hint = did_you_mean(str(name), SCHEDULES)
         raise RewardError(f"no schedule is called {name!r} in {short(config)}; {hint}")
     more = {key: tuples(value) for key, value in config.items() if key != "schedule"}
-    return make(name, SCHEDULES[name], (), more)
+    schedule: Schedule = make(name, SCHEDULES[name], (), more)
+    return schedule
 
 
 _BUILD: dict[str, Callable[[Mapping[str, Any], _Read], Reward]] = {
@@ -201,7 +202,8 @@ def _term(config: Mapping[str, Any]) -> Term:
             raise RewardError(f"{name}: a function's term takes no arguments, got {arguments!r}")
         return load_function_term(name)
     if name == "from_trl":
-        return make(name, from_trl, (), {k: tuples(v) for k, v in arguments.items()})
+        term: Term = make(name, from_trl, (), {k: tuples(v) for k, v in arguments.items()})
+        return term
     tags = arguments.pop("tags", ())
     if isinstance(tags, str):
         raise RewardError(f"{name}: tags is a list of tag names, got {tags!r}")
@@ -214,8 +216,7 @@ def make_term(name: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Te
     Raises:
         RewardError: there is none, or it refuses the arguments.
     """
-    cls = TERMS.get(name) if isinstance(name, str) else None
-    cls = cls or _installed(str(name))
+    cls = (TERMS.get(name) if isinstance(name, str) else None) or _installed(str(name))
     if cls is None:
         known = {*TERMS, *(point.name for point in entry_points(group=ENTRY_POINT_GROUP))}
         raise RewardError(f"no reward term is called {name!r}; {did_you_mean(str(name), known)}")
@@ -226,7 +227,8 @@ def make_term(name: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Te
     if not isinstance(kwargs.get("name", ""), str):
         raise RewardError(f"{name}: name is a text, got {kwargs['name']!r}")
     arguments = {key: tuples(value) for key, value in kwargs.items()}
-    return make(name, cls, tuple(tuples(arg) for arg in args), arguments)
+    made: Term = make(name, cls, tuple(tuples(arg) for arg in args), arguments)
+    return made
 
 
 def make(name: str, cls: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

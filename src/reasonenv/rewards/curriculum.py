@@ -1,4 +1,4 @@
-"""`Curriculum`: rewards one after another, each until one of its terms has nothing left to teach."""
+"""`Curriculum`: rewards in stages, each until a term of it has nothing left to teach."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Curriculum(Reward):
                 )
         if made[-1].until:
             raise RewardError(
-                f"the last stage of a curriculum stays: {made[-1]!r} has an until={made[-1].until!r}"
+                f"the last stage of a curriculum stays, and has no until=: got {made[-1]!r}"
             )
         check_names(self)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 from reasonenv.answer_format import AnswerFormat
 from reasonenv.errors import RewardError
@@ -100,6 +101,8 @@ class NumericPresent(Term):
     Formula: r = 1[answer was extracted and holds a digit]. Range: {0, 1}. Does not see whether
     the number is right, nor whether it is the whole answer.
     """
+
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Return 1.0 where the verdict's extracted answer holds a digit."""

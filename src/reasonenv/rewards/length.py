@@ -43,6 +43,7 @@ class Overlong(Term):
 
     limit: int
     cache: int = 64
+    reads: ClassVar[frozenset[str]] = frozenset({"tokens"})
 
     def __post_init__(self) -> None:
         numbers = all(isinstance(n, int | float) for n in (self.limit, self.cache))
@@ -69,6 +70,7 @@ class KimiLength(Term):
     """
 
     group_relative: ClassVar[bool] = True
+    reads: ClassVar[frozenset[str]] = frozenset({"tokens", "verdict"})
 
     def measure(self, group: Group, context: RewardContext) -> Floats:
         """Return the length reward of each member relative to its group."""
@@ -94,6 +96,7 @@ class ShortestCorrect(Term):
     """
 
     group_relative: ClassVar[bool] = True
+    reads: ClassVar[frozenset[str]] = frozenset({"tokens", "verdict"})
 
     def measure(self, group: Group, context: RewardContext) -> Floats:
         """Return the ratio to the shortest right member."""

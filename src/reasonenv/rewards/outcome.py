@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ class Correct(Term):
     """
 
     value: float = 1.0
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def __post_init__(self) -> None:
         number = isinstance(self.value, int | float) and not isinstance(self.value, bool)
@@ -46,6 +48,8 @@ class Score(Term):
 
     Formula: r = verdict.score. Range: {1} if right, [0, 1] if wrong.
     """
+
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def measure(self, group: Group, context: RewardContext) -> Floats:
         """Return each verdict's score."""

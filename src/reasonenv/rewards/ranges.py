@@ -44,11 +44,14 @@ class Given(NamedTuple):
         terms: intervals of leaves by name, in place of their own.
         step: the trainer's step; None: any step of a schedule.
         stages: which stage a curriculum is in, by its label; any stage where it is missing.
+        within_group: leave out what is the same for all members of a group by construction, since
+            it moves nobody past anybody.
     """
 
     terms: Mapping[str, Range] = {}
     step: int | None = None
     stages: Mapping[str, int] = {}
+    within_group: bool = False
 
 
 NOTHING = Given()
@@ -72,6 +75,10 @@ def times(left: Range, right: Range) -> Range:
 
 
 def _times(a: float, b: float) -> float:
-    return 0.0 if a == 0 or b == 0 else a * b if math.isfinite(a * b) else math.copysign(
-        math.inf, math.copysign(1, a) * math.copysign(1, b)
+    return (
+        0.0
+        if a == 0 or b == 0
+        else a * b
+        if math.isfinite(a * b)
+        else math.copysign(math.inf, math.copysign(1, a) * math.copysign(1, b))
     )

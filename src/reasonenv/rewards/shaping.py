@@ -89,6 +89,8 @@ class PotentialBased(Reward):
 
     def bounds(self, correct: bool, given: Given) -> Range:
         """Return the potential's range, turned round: it is the sum over the whole episode."""
+        if given.within_group:
+            return Range(0.0, 0.0)
         either = self.phi.bounds(True, given).union(self.phi.bounds(False, given))
         return times(Range(-1.0, -1.0), either)
 
@@ -111,9 +113,7 @@ class PotentialBased(Reward):
 
 def _states(rollout: Rollout) -> list[Judged]:
     """Return the states of an episode before each of its completions."""
-    empty = replace(
-        rollout, completion="", prefill="", turns=(), n_tokens=None, truncated=False
-    )
+    empty = replace(rollout, completion="", prefill="", turns=(), n_tokens=None, truncated=False)
     return [Judged(empty, _OPEN)] + [
         Judged(replace(empty, completion=said, turns=rollout.turns[:i]), _OPEN)
         for i, (said, _) in enumerate(rollout.turns)

@@ -1,4 +1,4 @@
-"""`reasonenv rewards ...`: a reward's formula, its range, and what it teaches; one file a command."""
+"""`reasonenv rewards ...`: a reward's formula, range and audit; one file a command."""
 
 from __future__ import annotations
 
