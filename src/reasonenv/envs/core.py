@@ -19,7 +19,15 @@ from reasonenv.errors import (
     RegistrationError,
 )
 from reasonenv.problems.base import Problems, as_problems
-from reasonenv.rewards import Reward, RewardContext, Scores, from_config, score_groups
+from reasonenv.rewards import (
+    Reward,
+    RewardContext,
+    Scores,
+    check_turns,
+    comparing,
+    from_config,
+    score_groups,
+)
 from reasonenv.types import Judged, Message, Problem, Prompt, Rollout, Status, Verdict
 
 __all__ = ["ReasoningEnv"]
@@ -104,6 +112,7 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         self.problems: Problems = as_problems(source, type(self).__name__)
         self.judge_one: Judge = self.make_judge() if judge is None else judge
         self.reward: Reward = self.default_reward() if reward is None else from_config(reward)
+        check_turns(self.reward, max_turns=max_turns)
         self.system, self.observation = system, observation
         self.max_turns, self.on_unscored = max_turns, on_unscored
         self.max_completion_tokens, self.count_tokens = max_completion_tokens, count_tokens
@@ -342,10 +351,9 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
     # Inner parts
 
     def _refuse_group_terms(self) -> None:
-        names = [leaf.label for leaf in self.reward.leaves() if leaf.group_relative]
-        if names:
+        if self.reward.needs_group:
             raise GroupRequiredError(
-                f"the term {names[0]!r} compares the members of a group, and step() sees one "
+                f"{comparing(self.reward)} compares the members of a group, and step() sees one "
                 "answer: use env.unwrapped.judge(rollouts) and .score(judged), or leave it out"
             )
 

@@ -29,7 +29,7 @@ from reasonenv.rewards.config import TERMS, from_config, parse
 from reasonenv.rewards.curriculum import Curriculum, Stage
 from reasonenv.rewards.custom import term
 from reasonenv.rewards.gates import gate, solved, unsolved, untruncated
-from reasonenv.rewards.grouping import score_groups
+from reasonenv.rewards.grouping import comparing, score_groups
 from reasonenv.rewards.layout import Format, NumericPresent, TagCount
 from reasonenv.rewards.length import KimiLength, Overlong, ShortestCorrect
 from reasonenv.rewards.lexicographic import lexicographic
@@ -74,6 +74,7 @@ __all__ = [
     "Term",
     "check_turns",
     "clip",
+    "comparing",
     "from_config",
     "from_trl",
     "gate",

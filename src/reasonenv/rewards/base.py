@@ -325,23 +325,24 @@ class Term(Reward):
 
     def checked(self, group: Group, context: RewardContext) -> Floats:
         """Measure, and refuse what is no number for each member inside the declared range."""
+        called = f"term {self.label} = {self!r}"
         try:
             measured = self.measure(group, context)
         except ReasonEnvError:
             raise
         except Exception as error:
             raise RewardError(
-                f"term {self.label} = {self!r} failed on a group of {len(group)}: {type(error).__name__}: {error}"
+                f"{called} failed on a group of {len(group)}: {type(error).__name__}: {error}"
             ) from error
         try:
             values = np.asarray(measured, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise RewardError(
-                f"term {self.label} = {self!r} returned {measured!r:.200}: return one number for each member"
+                f"{called} returned {measured!r:.200}: return one number for each member"
             ) from error
         if values.shape != (len(group),):
             raise RewardError(
-                f"term {self.label} = {self!r} returned shape {values.shape} for a group of {len(group)}: "
+                f"{called} returned shape {values.shape} for a group of {len(group)}: "
                 "return one number for each member"
             )
         right, wrong = self.range(True), self.range(False)

@@ -10,7 +10,7 @@ from reasonenv.errors import RewardError
 from reasonenv.rewards.base import Floats, Reward, RewardContext, Scores
 from reasonenv.types import Judged
 
-__all__ = ["score_groups"]
+__all__ = ["comparing", "score_groups"]
 
 
 def score_groups(
@@ -58,6 +58,23 @@ def score_groups(
     if not members:
         terms, parts, _ = reward.combine([], context, {})
     return reward.spread(judged, scored, terms, parts, turns)
+
+
+def comparing(reward: Reward) -> str:
+    """Return which node of a reward compares the members of a group, and where it stands.
+
+    >>> from reasonenv.rewards import Correct, ShortestCorrect
+    >>> comparing(Correct() + 0.5 * ShortestCorrect())
+    "the term 'shortest_correct' (in `0.5 * ShortestCorrect()`, part 2 of 2 of the reward)"
+    """
+    parts = reward.addends()
+    for number, part in enumerate(parts, 1):
+        for node in part.walk():
+            below = frozenset().union(*(child.needs for child in node.children()))
+            if "group" in node.needs - below:
+                name = f"the term {node.label!r}" if not node.children() else f"`{node!r}`"
+                return f"{name} (in `{part!r}`, part {number} of {len(parts)} of the reward)"
+    return repr(reward)
 
 
 def _groups(reward: Reward, judged: Sequence[Judged]) -> dict[str, list[int]]:

@@ -28,9 +28,9 @@ class TrlTerm(Term):
         found = list(self.function(**self._wanted(_columns(group))))
         if None in found:
             raise RewardError(
-                f"term {self.label} = {self!r} returned None for {found.count(None)} of {len(found)} completions, "
-                "which TRL adds up as 0: let it return a number (0.0, say), or leave failing "
-                "checkers to the environment's judge"
+                f"term {self.label} = {self!r} returned None for {found.count(None)} of "
+                f"{len(found)} completions, which TRL adds up as 0: let it return a number (0.0, "
+                "say), or leave failing checkers to the environment's judge"
             )
         return found
 

@@ -263,13 +263,15 @@ def _reward(facts: Mapping[str, Any], recipe: Recipe | None) -> list[str]:
     sections = ["## Reward", md.fence(text, "python" if isinstance(formula, str) else "json")]
     ranges = facts.get("reward_range") or {}
     rows = [
-        [f"a {who} answer", *(f"{end:g}" for end in ranges[who])]
+        [f"a {who} answer", *("no bound" if end is None else f"{end:g}" for end in ranges[who])]
         for who in ("right", "wrong")
         if isinstance(ranges.get(who), list)
     ]
     if rows:
         sections.append(md.table(["earned by", "at least", "at most"], rows))
-    if len(rows) == 2 and ranges["wrong"][1] >= ranges["right"][0]:
+    high, low = (ranges.get(who, [None, None])[i] for who, i in (("wrong", 1), ("right", 0)))
+    apart = high is not None and low is not None and high < low
+    if len(rows) == 2 and not facts.get("reward_dominates", apart):
         sections.append(
             "> [!WARNING]\n> A wrong answer can earn as much as a right one: correctness does "
             "not dominate this reward."
