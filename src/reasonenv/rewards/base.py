@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple
 
@@ -56,7 +56,8 @@ class Scores:
         solved: the task outcome, 1.0 or 0.0, from the verdicts alone; NaN = not scored.
         terms: the raw value of each leaf, by name.
         parts: each top-level addend, by name; they sum to `total`.
-        total: the composed reward. NaN for members whose checker failed.
+        total: the composed reward. NaN for members whose checker failed, or that a term could not
+            value: all four are NaN there.
     """
 
     solved: Floats
@@ -91,7 +92,8 @@ class Reward(ABC):
         """Score the members of one group.
 
         Members whose checker failed are left out before any term looks: their scores are NaN,
-        and no group-relative term sees them.
+        and no group-relative term sees them. So are members that a term cannot score (see
+        `Term.unscored`): a judge model that gives no answer is no verdict on the completion.
 
         Args:
             group: the complete group, G judged rollouts.
@@ -102,6 +104,10 @@ class Reward(ABC):
         """
         context = context or RewardContext()
         scored = [i for i, judged in enumerate(group) if judged.verdict.status.is_evidence]
+        for leaf in self.leaves():
+            if leaf.can_fail:
+                failed = leaf.unscored([group[i] for i in scored], context)
+                scored = [i for i, no_value in zip(scored, failed, strict=True) if not no_value]
         members = [group[i] for i in scored]
         terms: dict[str, Floats] = {}
         parts = {
@@ -223,10 +229,20 @@ class Term(Reward):
 
     name: str = field(default="", kw_only=True)
     group_relative: ClassVar[bool] = False
+    can_fail: ClassVar[bool] = False
+    """Whether it asks something that may not answer; then `unscored` says where it did not."""
 
     @abstractmethod
     def measure(self, group: Group, context: RewardContext) -> Floats | list[float]:
         """Return the raw value of each member of a group, all of them scored."""
+
+    def unscored(self, group: Group, context: RewardContext) -> Sequence[bool]:
+        """Return, for each member, whether this term cannot value it; asked where `can_fail`.
+
+        Such a member is not scored by the whole reward. `measure` then sees the others alone, so
+        a term that asks something slow keeps what it heard here.
+        """
+        return [False] * len(group)
 
     def values(self, group: Group, context: RewardContext, terms: dict[str, Floats]) -> Floats:
         """Measure, check, and record under this term's name."""
