@@ -8,13 +8,16 @@ Range(low=0.0, high=0.5)
 
 * `base`: `Reward`, `Term`, `Scores`, `Range`, `RewardContext`.
 * `algebra`: sums, products, weights and gates.
-* `outcome`, `layout`, `length`, `code`: the catalogue of terms.
+* `outcome`, `layout`, `length`, `code`, and what `catalogue` gathers: the catalogue of terms.
+* `study`, `ours`: whole rewards by name, `study.gsm8k()`.
 * `custom`: `@term`, a term from a function.
 * `config`: rewards as formulas and as plain data.
 """
 
+from reasonenv.rewards import ours, study
 from reasonenv.rewards.algebra import gate, solved, unsolved, untruncated
 from reasonenv.rewards.base import Range, Reward, RewardContext, Scores, Term
+from reasonenv.rewards.closeness import NumericCloseness
 from reasonenv.rewards.code import (
     AllPassed,
     Complexity,
@@ -24,36 +27,64 @@ from reasonenv.rewards.code import (
 )
 from reasonenv.rewards.config import TERMS, from_config, parse
 from reasonenv.rewards.custom import term
+from reasonenv.rewards.diversity import AnswerDiversity, NgramDiversity
+from reasonenv.rewards.format_regex import FormatRegex
 from reasonenv.rewards.grouping import score_groups
+from reasonenv.rewards.judge_model import JudgeModel
+from reasonenv.rewards.language import LanguageConsistency
 from reasonenv.rewards.layout import Format, NumericPresent, TagCount
 from reasonenv.rewards.length import KimiLength, Overlong, ShortestCorrect
+from reasonenv.rewards.length_targets import CosineLength, L1Exact, L1Max, LazyLength
+from reasonenv.rewards.named import NAMED_REWARDS
 from reasonenv.rewards.outcome import Correct, Score
+from reasonenv.rewards.presence import AnswerPresent, ReasoningPresent
+from reasonenv.rewards.repetition import Repetition
+from reasonenv.rewards.steps import StepCount
+from reasonenv.rewards.xml_count import XMLCount
 
 __all__ = [
+    "NAMED_REWARDS",
     "TERMS",
     "AllPassed",
+    "AnswerDiversity",
+    "AnswerPresent",
     "Complexity",
     "Correct",
+    "CosineLength",
     "Format",
+    "FormatRegex",
     "FractionPassed",
+    "JudgeModel",
     "KimiLength",
+    "L1Exact",
+    "L1Max",
+    "LanguageConsistency",
+    "LazyLength",
+    "NgramDiversity",
+    "NumericCloseness",
     "NumericPresent",
     "Overlong",
     "Range",
     "RarityWeightedTests",
+    "ReasoningPresent",
+    "Repetition",
     "Reward",
     "RewardContext",
     "Score",
     "Scores",
     "ShortestCorrect",
+    "StepCount",
     "Syntax",
     "TagCount",
     "Term",
+    "XMLCount",
     "from_config",
     "gate",
+    "ours",
     "parse",
     "score_groups",
     "solved",
+    "study",
     "term",
     "unsolved",
     "untruncated",

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reasonenv.errors import RewardError
-from reasonenv.types import FrozenDict, Group, Status
+from reasonenv.types import FrozenDict, Group, Judged, Status
 
 __all__ = ["Floats", "Range", "Reward", "RewardContext", "Scores", "Term"]
 
@@ -235,6 +235,13 @@ class Term(Reward):
     @abstractmethod
     def measure(self, group: Group, context: RewardContext) -> Floats | list[float]:
         """Return the raw value of each member of a group, all of them scored."""
+
+    def prepare(self, judged: Sequence[Judged], context: RewardContext) -> None:
+        """Look at all members of several groups before any is scored; called where `can_fail`.
+
+        A term that asks something slow can ask about all of them at once here, and keep what it
+        hears for `unscored` and `measure`.
+        """
 
     def unscored(self, group: Group, context: RewardContext) -> Sequence[bool]:
         """Return, for each member, whether this term cannot value it; asked where `can_fail`.

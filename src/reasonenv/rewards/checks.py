@@ -46,4 +46,3 @@ def need_integer(term: str, name: str, value: Any, *, least: int) -> None:
     """
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise RewardError(f"{term}: {name} is a whole number of at least {least}, got {value!r}")
-

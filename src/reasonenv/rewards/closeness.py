@@ -33,7 +33,11 @@ def only_number(text: Any) -> Fraction | None:
     >>> only_number("12 or 13") is None
     True
     """
-    if isinstance(text, bool) or not isinstance(text, str | int | float) or len(str(text)) > MAX_CHARS:
+    if (
+        isinstance(text, bool)
+        or not isinstance(text, str | int | float)
+        or len(str(text)) > MAX_CHARS
+    ):
         return None
     shown = str(text).translate(_MINUS)
     found = [match[0] for match in _NUMBER.finditer(shown) if any(c.isdigit() for c in match[0])]
@@ -63,7 +67,8 @@ class NumericCloseness(Term):
 
     >>> from reasonenv import Judged, Problem, Rollout, Verdict
     >>> said = Rollout(Problem("50+50=", "100"), "<answer>95</answer>")
-    >>> NumericCloseness(width=0.1)([Judged(said, Verdict("incorrect", answer="95"))]).total.tolist()
+    >>> group = [Judged(said, Verdict("incorrect", answer="95"))]
+    >>> NumericCloseness(width=0.1)(group).total.tolist()
     [0.25]
     """
 
@@ -81,7 +86,10 @@ class NumericCloseness(Term):
     def _credit(self, judged: Judged) -> float:
         if judged.verdict.status is Status.CORRECT:
             return 1.0
-        answer, gold = only_number(judged.verdict.answer), only_number(judged.rollout.problem.answer)
+        answer, gold = (
+            only_number(judged.verdict.answer),
+            only_number(judged.rollout.problem.answer),
+        )
         if answer is None or gold is None:
             return 0.0
         distance = abs(answer - gold) / max(abs(gold), Fraction(1)) / Fraction(self.width)

@@ -22,10 +22,12 @@ from reasonenv.rewards.algebra import (
     multiply,
 )
 from reasonenv.rewards.base import Reward, Term
+from reasonenv.rewards.catalogue import CATALOGUE_TERMS
 from reasonenv.rewards.code import CODE_TERMS
 from reasonenv.rewards.custom import load_function_term
 from reasonenv.rewards.layout import Format, NumericPresent, TagCount, _Tagged
 from reasonenv.rewards.length import KimiLength, Overlong, ShortestCorrect
+from reasonenv.rewards.named import named_reward
 from reasonenv.rewards.outcome import Correct, Score
 
 __all__ = ["TERMS", "from_config", "parse"]
@@ -42,7 +44,7 @@ TERMS: dict[str, type[Term]] = {
         ShortestCorrect,
         TagCount,
     )
-} | {cls.__name__: cls for cls in CODE_TERMS}
+} | {cls.__name__: cls for cls in (*CODE_TERMS, *CATALOGUE_TERMS)}
 
 
 MAX_DEPTH = 100
@@ -189,6 +191,10 @@ class _Reader:
                     if isinstance(when, ast.Name):
                         inside = as_node(self.read(args[0], depth))
                         return gate(inside, when=condition(when.id))
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=owner), attr=name), args=[], keywords=[]
+            ):
+                return named_reward(f"{owner}.{name}")
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
                 positional = tuple(self._literal(arg) for arg in args)
                 named = {str(k.arg): self._literal(k.value) for k in keywords}

@@ -37,7 +37,9 @@ class AnswerDiversity(Term):
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Return how many of the others answer otherwise."""
         answers = [
-            None if judged.verdict.answer is None else "".join(judged.verdict.answer.lower().split())
+            None
+            if judged.verdict.answer is None
+            else "".join(judged.verdict.answer.lower().split())
             for judged in group
         ]
         counts = Counter(answers)

@@ -42,6 +42,11 @@ def score_groups(
                     f"{reward!r} compares its members: give each draw of a problem its own "
                     "Rollout(group_id=...)"
                 )
+    slow = [leaf for leaf in reward.leaves() if leaf.can_fail]
+    if slow:
+        evidence = [one for one in judged if one.verdict.status.is_evidence]
+        for leaf in slow:
+            leaf.prepare(evidence, context or RewardContext())
     scored = {
         name: reward([judged[i] for i in members], context) for name, members in groups.items()
     }

@@ -80,7 +80,9 @@ class CosineLength(Term):
 
     def range(self, correct: bool) -> Range:
         """Return the hull of what a right, or a wrong, answer can get."""
-        ends = [self.right_short, self.right_long] if correct else [self.wrong_short, self.wrong_long]
+        ends = (
+            [self.right_short, self.right_long] if correct else [self.wrong_short, self.wrong_long]
+        )
         if self.exceed is not None:
             ends.append(self.exceed)
         return Range(min(ends), max(ends))
