@@ -40,7 +40,8 @@ class Reward(ABC):
         """Score the members of one group.
 
         Members whose checker failed are left out before any term looks: their scores are NaN,
-        and no group-relative term sees them.
+        and no group-relative term sees them. So are members that a term cannot score (see
+        `Term.unscored`): a judge model that gives no answer is no verdict on the completion.
 
         Args:
             group: the complete group, G judged rollouts.
@@ -51,9 +52,20 @@ class Reward(ABC):
                 range; the message names the term and its place in the formula.
         """
         context = context or RewardContext()
-        scored = [i for i, judged in enumerate(group) if judged.verdict.status.is_evidence]
+        scored = self.scored(group, context)
         members = [group[i] for i in scored]
         return self.spread(group, scored, *self.combine(members, context, {}))
+
+    def scored(self, group: Group, context: RewardContext) -> list[int]:
+        """Return which members are scored: judged, and valued by every term that can fail."""
+        scored = [i for i, judged in enumerate(group) if judged.verdict.status.is_evidence]
+        for leaf in self.leaves():
+            if leaf.can_fail and scored:
+                members = [group[i] for i in scored]
+                leaf.prepare(members, context)
+                failed = leaf.unscored(members, context)
+                scored = [i for i, no_value in zip(scored, failed, strict=True) if not no_value]
+        return scored
 
     def combine(
         self, members: Group, context: RewardContext, terms: dict[str, Floats]
@@ -298,10 +310,26 @@ class Term(Reward):
     name: str = field(default="", kw_only=True)
     group_relative: ClassVar[bool] = False
     reads: ClassVar[frozenset[str]] = frozenset()
+    can_fail: ClassVar[bool] = False
+    """Whether it asks something that may not answer; then `unscored` says where it did not."""
 
     @abstractmethod
     def measure(self, group: Group, context: RewardContext) -> Floats | list[float]:
         """Return the raw value of each member of a group, all of them scored."""
+
+    def prepare(self, judged: Sequence[Judged], context: RewardContext) -> None:
+        """See the judged rollouts of several groups before any is scored; asked where `can_fail`.
+
+        A term that asks something slow asks about all of them at once.
+        """
+
+    def unscored(self, group: Group, context: RewardContext) -> Sequence[bool]:
+        """Return, for each member, whether this term cannot value it; asked where `can_fail`.
+
+        Such a member is not scored by the whole reward. `measure` then sees the others alone, so
+        a term that asks something slow keeps what it heard here.
+        """
+        return [False] * len(group)
 
     @abstractmethod
     def range(self, correct: bool) -> Range:
@@ -399,12 +427,13 @@ class Term(Reward):
         return f"{type(self).__name__}({given})"
 
 
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # XMLCount: xml_count
 _NAMES: dict[str, str] = {}
 
 
 def _snake(name: str) -> str:
     if name not in _NAMES:
-        _NAMES[name] = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+        _NAMES[name] = _WORD.sub("_", name).lower()
     return _NAMES[name]
 
 

@@ -20,6 +20,7 @@ from reasonenv.rewards.curriculum import Curriculum, Stage
 from reasonenv.rewards.custom import load_function_term
 from reasonenv.rewards.gates import CONDITIONS, Condition, condition, gate
 from reasonenv.rewards.lexicographic import lexicographic
+from reasonenv.rewards.named import named_reward
 from reasonenv.rewards.normalized import GroupNormalized
 from reasonenv.rewards.scheduled import Scheduled
 from reasonenv.rewards.schedules import SCHEDULES
@@ -87,6 +88,10 @@ class _Reader:
                 return self._operand(left, depth) - self._operand(right, depth)
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
                 return self._operand(left, depth) * self._operand(right, depth)
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=owner), attr=name), args=[], keywords=[]
+            ):
+                return named_reward(f"{owner}.{name}")
             case ast.Call(func=ast.Name(id=name)):
                 return self._call(name, tree, depth)
             case ast.Name(id=name):

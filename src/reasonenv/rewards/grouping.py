@@ -31,7 +31,7 @@ def score_groups(
             members of a group would compare answers to different problems.
     """
     context = context or RewardContext()
-    scored = [i for i, one in enumerate(judged) if one.verdict.status.is_evidence]
+    scored = reward.scored(judged, context)
     members = [judged[i] for i in scored]
     if not reward.needs_group:  # then it matters to nobody who is in which group
         return reward.spread(judged, scored, *reward.combine(members, context, {}))

@@ -40,7 +40,8 @@ class Scores:
         solved: the task outcome, 1.0 or 0.0, from the verdicts alone; NaN = not scored.
         terms: the raw value of each leaf, by name.
         parts: each top-level addend, by name; they sum to `total`.
-        total: the composed reward. NaN for members whose checker failed.
+        total: the composed reward. NaN for members whose checker failed, or that a term could not
+            value: all four are NaN there.
         turns: the per-turn rewards of potential-based parts: one tuple a member, one number a
             completion of its episode; empty tuples where not scored, and () where the reward has
             no such part.

@@ -58,6 +58,8 @@ def find_witness(reward: Reward, found: Dominance) -> Witness | None:
         reward: whose dominance is not proved.
         found: the case in which right answers lead by least.
     """
+    if any(leaf.can_fail for leaf in reward.leaves()):
+        return None  # it would be asked over a network
     state = {name: {"stage": stage, "calm": 0} for name, stage in found.given.stages.items()}
     context = RewardContext(step=found.given.step or 0, state=state)
     right = _scorable(reward, probes(reward, right=True), context)
