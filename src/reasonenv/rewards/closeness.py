@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 from fractions import Fraction
 from typing import Any
 
@@ -74,6 +75,7 @@ class NumericCloseness(Term):
 
     width: float = 0.1
     most: float = 0.5
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def __post_init__(self) -> None:
         need_number("NumericCloseness", "width", self.width, above=0)

@@ -32,6 +32,7 @@ class AnswerDiversity(Term):
     [0.5, 0.5, 1.0]
     """
 
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
     group_relative: ClassVar[bool] = True
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:

@@ -59,6 +59,7 @@ class CosineLength(Term):
     wrong_short: float = -1.0
     wrong_long: float = -0.5
     exceed: float | None = None
+    reads: ClassVar[frozenset[str]] = frozenset({"tokens", "verdict"})
 
     def __post_init__(self) -> None:
         need_integer("CosineLength", "limit", self.limit, least=1)
@@ -135,6 +136,7 @@ class L1Exact(_Targeted):
     """
 
     most: float = 1.0
+    reads: ClassVar[frozenset[str]] = frozenset({"tokens", "verdict"})
 
     def __post_init__(self) -> None:
         self._check()
@@ -171,6 +173,7 @@ class L1Max(_Targeted):
     """
 
     delta: float = 0.5
+    reads: ClassVar[frozenset[str]] = frozenset({"tokens", "verdict"})
 
     def __post_init__(self) -> None:
         self._check()
@@ -213,6 +216,7 @@ class LazyLength(Term):
 
     tolerance: int
     reach: int = 256
+    reads: ClassVar[frozenset[str]] = frozenset({"tokens", "verdict"})
     group_relative: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

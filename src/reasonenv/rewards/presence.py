@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 from reasonenv.errors import RewardError
 from reasonenv.rewards.base import Range, RewardContext, Term
@@ -73,6 +74,8 @@ class AnswerPresent(Term):
     >>> AnswerPresent()([Judged(said, Verdict("incorrect", answer="5"))]).total.tolist()
     [1.0]
     """
+
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Return 1.0 where there is an answer."""

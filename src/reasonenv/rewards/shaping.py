@@ -64,6 +64,11 @@ class PotentialBased(Reward):
                 f"needs {', '.join(sorted(self.phi.needs))}, which a state in the middle of an "
                 "episode does not have"
             )
+        if self.phi.range(True) != self.phi.range(False):
+            raise RewardError(
+                f"PotentialBased: {self.phi!r} depends on whether the answer is right, which a "
+                "state in the middle of an episode does not tell"
+            )
         number = isinstance(self.gamma, int | float) and not isinstance(self.gamma, bool)
         if not (number and 0 < self.gamma <= 1):
             raise RewardError(f"PotentialBased needs 0 < gamma <= 1, got gamma={self.gamma!r}")

@@ -83,6 +83,7 @@ class JudgeModel(Term):
     max_chars: int = 20_000
     api_key_env: str = "OPENAI_API_KEY"
     can_fail: ClassVar[bool] = True
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def __post_init__(self) -> None:
         if not isinstance(self.url, str) or not self.url.startswith(("http://", "https://")):
