@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from reasonenv.rewards.base import Range, RewardContext, Term
 from reasonenv.rewards.checks import need_number

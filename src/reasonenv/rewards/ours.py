@@ -7,9 +7,9 @@ on success alone. Weights are the study's, with correctness at 2.0 throughout.
 
 from __future__ import annotations
 
-from reasonenv.rewards.gates import gate, solved
 from reasonenv.rewards.base import Reward
 from reasonenv.rewards.code import AllPassed, Complexity, Syntax
+from reasonenv.rewards.gates import gate, solved
 from reasonenv.rewards.layout import Format, NumericPresent
 from reasonenv.rewards.outcome import Correct
 from reasonenv.rewards.presence import AnswerPresent, ReasoningPresent

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from reasonenv.cli.rewards.audit import audit
+from reasonenv.cli.rewards.show import show
+
 __all__ = ["rewards"]
 
 rewards = typer.Typer(
@@ -12,3 +15,5 @@ rewards = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
 )
+for command in (show, audit):
+    rewards.command(command.__name__)(command)

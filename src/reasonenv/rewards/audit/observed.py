@@ -114,14 +114,15 @@ class Observed:
 
 
 def observe(
-    reward: Reward,
+    reward: Reward | None,
     rollouts: Iterable[Judged | Mapping[str, Any]],
     context: RewardContext | None = None,
 ) -> Observed:
     """Return what rollouts show of a reward.
 
     Args:
-        reward: what they were scored by; it scores judged ones anew.
+        reward: what they were scored by; it scores judged ones anew. None, for stored rows alone:
+            then nothing is known to be saturated.
         rollouts: `Judged`, or the stored rows of a run's training.
         context: where in training judged ones are taken to be.
 
@@ -132,8 +133,9 @@ def observe(
     within = _Within(data.group)
     total = within.centred(data.total)
     variance = float((total**2).sum())
-    ends = {leaf.label: leaf.range(True).union(leaf.range(False)) for leaf in reward.leaves()}
-    part_ends = {p.label: p.range(True).union(p.range(False)) for p in reward.addends()}
+    leaves, addends = ([], ()) if reward is None else (list(reward.leaves()), reward.addends())
+    ends = {leaf.label: leaf.range(True).union(leaf.range(False)) for leaf in leaves}
+    part_ends = {part.label: part.range(True).union(part.range(False)) for part in addends}
 
     def facts(name: str, values: Floats, limits: Any, of_total: bool) -> TermFacts:
         centred = within.centred(values)

@@ -48,14 +48,14 @@ class Columns:
 
 def columns(
     rollouts: Iterable[Judged | Mapping[str, Any]],
-    reward: Reward,
+    reward: Reward | None,
     context: RewardContext | None = None,
 ) -> Columns:
     """Return rollouts as columns.
 
     Args:
         rollouts: judged ones, which `reward` scores now, or stored rows, which hold their scores.
-        reward: of the audit.
+        reward: of the audit; stored rows need none.
         context: where in training judged ones are taken to be.
 
     Raises:
@@ -63,7 +63,7 @@ def columns(
     """
     listed = list(rollouts)
     rows: list[Mapping[str, Any]]
-    if all(isinstance(one, Judged) for one in listed):
+    if reward is not None and all(isinstance(one, Judged) for one in listed):
         rows = _score([one for one in listed if isinstance(one, Judged)], reward, context)
     else:
         rows = [one for one in listed if isinstance(one, Mapping)]

@@ -12,13 +12,21 @@ if TYPE_CHECKING:
     from reasonenv.rewards.audit.core import Assumption, Audit
     from reasonenv.rewards.audit.observed import Observed, TermFacts
 
-__all__ = ["audit_text", "conclusion", "facts_row", "observed_lines", "shown"]
+__all__ = [
+    "HEADS",
+    "audit_text",
+    "conclusion",
+    "facts_row",
+    "observed_lines",
+    "observed_notes",
+    "shown",
+]
 
 _SHOWN = 160  # characters of a completion
 
 
-def audit_text(audit: Audit) -> str:
-    """Return an audit as text."""
+def audit_text(audit: Audit, observed: bool = True) -> str:
+    """Return an audit as text, with what rollouts showed or without."""
     lines = [audit.reward, "", conclusion(audit)]
     lines += [f"  {_assumption(one)}" for one in audit.assumptions]
     if audit.faults:
@@ -33,8 +41,10 @@ def audit_text(audit: Audit) -> str:
     if audit.witness is not None:
         lines += ["", *_witness(audit.witness)]
     lines += ["", scaling_note(audit)]
-    if audit.observed is not None:
+    if audit.observed is not None and observed:
         lines += ["", *observed_lines(audit.observed)]
+    if audit.observed is not None and not observed:
+        lines += ["", _measured(audit.observed)]
     return "\n".join(lines)
 
 
@@ -106,12 +116,21 @@ def shown(text: str, width: int = _SHOWN) -> str:
 
 def observed_lines(seen: Observed) -> Iterator[str]:
     """Yield what rollouts showed, line by line."""
-    yield (
+    yield _measured(seen)
+    yield from _table(seen.parts, "part")
+    yield from _table(seen.terms, "term")
+    yield from observed_notes(seen)
+
+
+def _measured(seen: Observed) -> str:
+    return (
         f"measured on {seen.rollouts:,} rollouts in {seen.groups:,} groups, {seen.mixed:,} of them "
         f"mixed ({seen.unscored:,} rollouts not scored)"
     )
-    yield from _table(seen.parts, "part")
-    yield from _table(seen.terms, "term")
+
+
+def observed_notes(seen: Observed) -> Iterator[str]:
+    """Yield what the tables do not hold: turned groups, and wrong answers that earned much."""
     yield (
         f"groups whose order the shaping turns round: {len(seen.flips):,} of {seen.mixed:,} mixed "
         f"ones; groups of one outcome with an advantage from shaping alone: "

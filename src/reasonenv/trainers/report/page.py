@@ -18,6 +18,7 @@ from reasonenv.files import write_atomic
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.report import markdown as md
 from reasonenv.trainers.report.plots import Curves, draw
+from reasonenv.trainers.report.rewards import reward_section
 from reasonenv.trainers.report.summary import (
     UNSCORED,
     number,
@@ -91,6 +92,9 @@ def write_report(run: str | Path) -> Path:
         raise StorageError(f"{plots}: cannot be made ({error.strerror})") from error
     for name, (png, _) in pictures.items():
         write_atomic(plots / name, png)
+    taught, drawn = reward_section(opened)
+    for name, png in drawn.items():
+        write_atomic(plots / name, png)
     shown = [name for name, (_, has_data) in pictures.items() if has_data]
     sections = [
         *_opening(opened, recipe, figures),
@@ -98,6 +102,7 @@ def write_report(run: str | Path) -> Path:
         *_curves(shown),
         *_time(figures),
         *_reward(opened.facts, recipe),
+        *taught,
         *_rollouts(figures),
         *_examples(_telling(opened)),
         *_set_up(opened.facts, recipe),
