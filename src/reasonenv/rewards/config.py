@@ -30,7 +30,7 @@ from reasonenv.rewards.shapers import clip, rescale
 from reasonenv.rewards.shaping import PotentialBased
 from reasonenv.rewards.trl_style import from_trl
 
-__all__ = ["ENTRY_POINT_GROUP", "TERMS", "from_config", "make_term", "parse", "tuples"]
+__all__ = ["ENTRY_POINT_GROUP", "TERMS", "find_term", "from_config", "make_term", "parse", "tuples"]
 
 ENTRY_POINT_GROUP = "reasonenv.rewards"
 """Where installed packages name their terms: `"Polite" = "acme_rewards:Polite"`."""
@@ -217,10 +217,7 @@ def make_term(name: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Te
     Raises:
         RewardError: there is none, or it refuses the arguments.
     """
-    cls = (TERMS.get(name) if isinstance(name, str) else None) or _installed(str(name))
-    if cls is None:
-        known = {*TERMS, *(point.name for point in entry_points(group=ENTRY_POINT_GROUP))}
-        raise RewardError(f"no reward term is called {name!r}; {did_you_mean(str(name), known)}")
+    cls = find_term(name)
     if isinstance(cls, FunctionTerm):
         if args or kwargs:
             raise RewardError(f"{name}: a function's term takes no arguments")
@@ -230,6 +227,19 @@ def make_term(name: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Te
     arguments = {key: tuples(value) for key, value in kwargs.items()}
     made: Term = make(name, cls, tuple(tuples(arg) for arg in args), arguments)
     return made
+
+
+def find_term(name: Any, also: Sequence[str] = ()) -> type[Term] | FunctionTerm:
+    """Return the term of this name, of the catalogue or of an installed package.
+
+    Raises:
+        RewardError: there is none; the nearest name is given, of terms or of those in `also`.
+    """
+    found = (TERMS.get(name) if isinstance(name, str) else None) or _installed(str(name))
+    if found is None:
+        known = {*TERMS, *also, *(p.name for p in entry_points(group=ENTRY_POINT_GROUP))}
+        raise RewardError(f"no reward term is called {name!r}; {did_you_mean(str(name), known)}")
+    return found
 
 
 def make(name: str, cls: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

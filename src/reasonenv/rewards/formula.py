@@ -15,7 +15,7 @@ from typing import Any
 from reasonenv.errors import RewardError, did_you_mean
 from reasonenv.rewards.algebra import as_node
 from reasonenv.rewards.base import Reward
-from reasonenv.rewards.config import MAX_DEPTH, TERMS, make, make_term, short, tuples
+from reasonenv.rewards.config import MAX_DEPTH, TERMS, find_term, make, make_term, short, tuples
 from reasonenv.rewards.curriculum import Curriculum, Stage
 from reasonenv.rewards.custom import load_function_term
 from reasonenv.rewards.gates import CONDITIONS, Condition, condition, gate
@@ -117,6 +117,8 @@ class _Reader:
         if len(set(names)) < len(names):
             raise self.error(tree, "an argument stands in it twice")
         if name not in FORMS:
+            if name not in SCHEDULES:
+                find_term(name, also=(*FORMS, *SCHEDULES))  # before its arguments are read
             args = [self._literal(arg) for arg in tree.args]
             kwargs = {str(k.arg): self._literal(k.value) for k in tree.keywords}
             if name in SCHEDULES:

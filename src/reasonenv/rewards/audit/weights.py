@@ -69,7 +69,7 @@ def changes(reward: Reward, found: Dominance) -> tuple[Change, ...]:
         if leak == 0 or not math.isfinite(leak):
             continue
         factor = (leak - found.gap) / leak
-        if factor <= 0:
+        if factor <= 1e-9:
             continue  # even without this part wrong answers keep up
         weight = part.weight if isinstance(part, Scaled) else 1.0
         way = "above" if (leak < 0) == (weight > 0) else "below"
