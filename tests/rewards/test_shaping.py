@@ -218,3 +218,18 @@ def test_where_it_would_do_nothing_it_is_an_error_that_says_why():
     staged = Curriculum(Stage(reward, until="tag_count"), Correct())
     with pytest.raises(RewardError, match="would do nothing"):
         check_turns(staged, max_turns=1)
+
+
+def test_an_environments_steps_pay_each_turn_for_the_potential_that_it_gains():
+    reward = Correct() + 0.5 * PotentialBased(TagCount("answer"), gamma=0.5)
+    env = MathEnv(
+        [Problem("1+1=", "2")],
+        reward=reward,
+        max_turns=3,
+        layout={"reasoning": None, "instruction": ""},
+    )
+    env.reset(seed=0)
+    paid = [env.step(said)[1] for said in ("<answer>4", "<answer>3</answer>", "<answer>2</answer>")]
+    assert paid == pytest.approx([0.5 * 0.25, 0.5 * (0.5 - 0.5), 1.0 - 0.5 * 1.0])
+    env.reset(seed=0)
+    assert env.step("<answer>2</answer>")[1] == 1.0

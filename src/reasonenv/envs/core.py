@@ -27,6 +27,7 @@ from reasonenv.rewards import (
     comparing,
     from_config,
     score_groups,
+    step_reward,
 )
 from reasonenv.types import Judged, Message, Problem, Prompt, Rollout, Status, Verdict
 
@@ -237,8 +238,8 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         """Judge a completion.
 
         Returns:
-            Feedback (or the empty observation at the end), the reward (0.0 before the last
-            turn), terminated, truncated, and info with `problem_id`, `verdict` and, at the end
+            Feedback (or the empty observation at the end), the reward (before the last turn that
+            of potential-based parts alone, 0.0 without any), terminated, truncated, and info with `problem_id`, `verdict` and, at the end
             of a scored episode, `reward_terms`.
 
         Raises:
@@ -284,12 +285,13 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         reward, observation = 0.0, self._nothing()
         if terminated or truncated:
             scores = self.score([judged])
-            reward = float(scores.total[0])
+            reward = step_reward(self.reward, judged, total=float(scores.total[0]))
             if verdict.status.is_evidence:
                 info["reward_terms"] = {name: float(v[0]) for name, v in scores.terms.items()}
             self._problem = None
         else:
             feedback = self.feedback(judged)
+            reward = step_reward(self.reward, judged, feedback=feedback)
             self._turns.append((rollout.completion, feedback))
             self._transcript.append(("feedback", feedback))
             observation = self._say(feedback)

@@ -49,7 +49,7 @@ from reasonenv.rewards.repetition import Repetition
 from reasonenv.rewards.scheduled import Scheduled
 from reasonenv.rewards.schedules import Constant, Cosine, Linear, Step
 from reasonenv.rewards.shapers import clip, rescale
-from reasonenv.rewards.shaping import PotentialBased, check_turns
+from reasonenv.rewards.shaping import PotentialBased, check_turns, step_reward
 from reasonenv.rewards.state import RewardState
 from reasonenv.rewards.steps import StepCount
 from reasonenv.rewards.trl_style import from_trl
@@ -114,6 +114,7 @@ __all__ = [
     "rescale",
     "score_groups",
     "solved",
+    "step_reward",
     "study",
     "term",
     "unsolved",

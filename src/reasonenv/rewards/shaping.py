@@ -12,7 +12,7 @@ from reasonenv.rewards.base import Floats, Range, Reward, RewardContext, Term
 from reasonenv.rewards.ranges import Given, times
 from reasonenv.types import Group, Judged, Rollout, Status, Verdict
 
-__all__ = ["PotentialBased", "check_turns"]
+__all__ = ["PotentialBased", "check_turns", "step_reward"]
 
 _OPEN = Verdict(Status.NO_ANSWER, detail={"state": "an episode that goes on"})
 
@@ -123,6 +123,34 @@ def _states(rollout: Rollout) -> list[Judged]:
         Judged(replace(empty, completion=said, turns=rollout.turns[:i]), _OPEN)
         for i, (said, _) in enumerate(rollout.turns)
     ]
+
+
+def step_reward(
+    reward: Reward, judged: Judged, *, total: float = 0.0, feedback: str | None = None
+) -> float:
+    """Return what one step of an episode pays, per-turn rewards among it.
+
+    Args:
+        reward: of the environment.
+        judged: the step's completion, with the turns before it.
+        total: what the episode's end earned; leave it out where the episode goes on.
+        feedback: what the policy is told where the episode goes on; None at its end.
+
+    Discounted, an episode's steps sum to its total at the (discounted) end, less the potential of
+    the start.
+    """
+    if "turns" not in reward.needs:
+        return total
+    context, rollout = RewardContext(), judged.rollout
+
+    def turns(one: Rollout) -> Floats:
+        return (reward.turn_values([Judged(one, judged.verdict)], context) or [])[0]
+
+    if feedback is not None:
+        said = (*rollout.turns, (rollout.completion, feedback))
+        return float(turns(replace(rollout, completion="", turns=said))[-2])
+    whole = float(turns(replace(rollout, turns=()))[0])  # of an episode of one turn: -phi(s_0)
+    return total - whole + float(turns(rollout)[-1])
 
 
 def check_turns(reward: Reward, *, max_turns: int, turn_level: bool = True) -> None:
