@@ -25,6 +25,7 @@ __all__ = ["Floats", "Range", "Reward", "RewardContext", "Scores", "Term"]
 
 Floats = npt.NDArray[np.float64]
 
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # Xml|Count, XML|Count
 _TOLERANCE = 1e-9  # what rounding may add to a value beyond its declared range
 
 
@@ -288,7 +289,7 @@ class Term(Reward):
     @property
     def label(self) -> str:
         """The given name, or the class's name in snake case."""
-        return self.name or re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+        return self.name or _WORDS.sub("_", type(self).__name__).lower()
 
     def arguments(self) -> dict[str, Any]:
         """Return the constructor's arguments that are not at their defaults."""

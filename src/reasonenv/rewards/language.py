@@ -82,7 +82,7 @@ class LanguageConsistency(Term):
     language: str = "en"
 
     def __post_init__(self) -> None:
-        if self.language not in LANGUAGES:
+        if not isinstance(self.language, str) or self.language not in LANGUAGES:
             hint = did_you_mean(str(self.language), LANGUAGES)
             raise RewardError(f"LanguageConsistency knows no language {self.language!r}; {hint}")
 
