@@ -1,8 +1,10 @@
-"""`reasonenv rewards ...`: a reward's formula, its range, and what it teaches; one file a command."""
+"""`reasonenv rewards ...`: a reward's formula, its range, what it pays for; one file a command."""
 
 from __future__ import annotations
 
 import typer
+
+from reasonenv.cli.rewards import attack
 
 __all__ = ["rewards"]
 
@@ -12,3 +14,4 @@ rewards = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
 )
+rewards.command()(attack.attack)
