@@ -122,6 +122,11 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         self._turns: list[tuple[str, str]] = []
         self._transcript: list[tuple[str, str]] = []
 
+    @property
+    def problem(self) -> Problem | None:
+        """What the running episode asks, as it was asked (`variants`); None before `reset`."""
+        return self._problem
+
     # What a subclass gives
 
     def load_problems(self, split: str, data: Any) -> Problems | Iterable[Problem]:

@@ -66,7 +66,7 @@ class Quiz:
 
     >>> problem = Quiz(kinds=("sum",))(np.random.default_rng(0))
     >>> problem.prompt, problem.metadata["options"], problem.answer
-    ('Which number is 9 + 6?', ('15', '11', '5', '25'), 'A')
+    ('Which number is 17 + 13?', ('3', '41', '30', '31'), 'C')
     """
 
     kinds: tuple[str, ...] = QUIZ_KINDS

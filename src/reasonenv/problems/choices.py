@@ -207,7 +207,7 @@ def _texts_and_labels(options: Any, where: str) -> tuple[list[str], list[str]]:
     if len(names) != len(texts) or len(distinct) != len(names):
         raise UnusableChoiceError(
             f"{where}: each option has one label and no two the same, "
-            f"got {len(texts)} texts and the labels {_shown(', '.join(names))}"
+            f"got {len(texts)} texts and the labels {', '.join(names)[:_SHOWN]}"
         )
     return texts, names
 
