@@ -8,7 +8,7 @@ Range(low=0.0, high=0.5)
 
 * `base`: `Reward`, `Term`, `Scores`, `Range`, `RewardContext`.
 * `algebra`: sums, products, weights and gates.
-* `outcome`, `layout`, `length`, `code`, and what `catalogue` gathers: the catalogue of terms.
+* `outcome`, `layout`, `length`, `choice`, `code`, and what `catalogue` gathers: the terms.
 * `study`, `ours`: whole rewards by name, `study.gsm8k()`.
 * `custom`: `@term`, a term from a function.
 * `config`: rewards as formulas and as plain data.
@@ -17,6 +17,14 @@ Range(low=0.0, high=0.5)
 from reasonenv.rewards import ours, study
 from reasonenv.rewards.algebra import gate, solved, unsolved, untruncated
 from reasonenv.rewards.base import Range, Reward, RewardContext, Scores, Term
+from reasonenv.rewards.choice import (
+    Abstention,
+    ChanceCorrected,
+    ExplanationPresent,
+    LetterTextAgree,
+    PermutationConsistency,
+    ValidOption,
+)
 from reasonenv.rewards.closeness import NumericCloseness
 from reasonenv.rewards.code import (
     AllPassed,
@@ -45,12 +53,15 @@ from reasonenv.rewards.xml_count import XMLCount
 __all__ = [
     "NAMED_REWARDS",
     "TERMS",
+    "Abstention",
     "AllPassed",
     "AnswerDiversity",
     "AnswerPresent",
+    "ChanceCorrected",
     "Complexity",
     "Correct",
     "CosineLength",
+    "ExplanationPresent",
     "Format",
     "FormatRegex",
     "FractionPassed",
@@ -60,10 +71,12 @@ __all__ = [
     "L1Max",
     "LanguageConsistency",
     "LazyLength",
+    "LetterTextAgree",
     "NgramDiversity",
     "NumericCloseness",
     "NumericPresent",
     "Overlong",
+    "PermutationConsistency",
     "Range",
     "RarityWeightedTests",
     "ReasoningPresent",
@@ -77,6 +90,7 @@ __all__ = [
     "Syntax",
     "TagCount",
     "Term",
+    "ValidOption",
     "XMLCount",
     "from_config",
     "gate",

@@ -23,6 +23,7 @@ from reasonenv.rewards.algebra import (
 )
 from reasonenv.rewards.base import Reward, Term
 from reasonenv.rewards.catalogue import CATALOGUE_TERMS
+from reasonenv.rewards.choice import CHOICE_TERMS
 from reasonenv.rewards.code import CODE_TERMS
 from reasonenv.rewards.custom import load_function_term
 from reasonenv.rewards.layout import Format, NumericPresent, TagCount, _Tagged
@@ -44,7 +45,7 @@ TERMS: dict[str, type[Term]] = {
         ShortestCorrect,
         TagCount,
     )
-} | {cls.__name__: cls for cls in (*CODE_TERMS, *CATALOGUE_TERMS)}
+} | {cls.__name__: cls for cls in (*CHOICE_TERMS, *CODE_TERMS, *CATALOGUE_TERMS)}
 
 
 MAX_DEPTH = 100

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from reasonenv.rewards.algebra import gate, solved
 from reasonenv.rewards.base import Reward
+from reasonenv.rewards.choice import ValidOption
 from reasonenv.rewards.code import AllPassed, Complexity, Syntax
 from reasonenv.rewards.layout import Format, NumericPresent
 from reasonenv.rewards.outcome import Correct
@@ -41,8 +42,6 @@ def arc_gated() -> Reward:
 
     A wrong answer earns at most 1.0, for its layout; a right one at least 2.0.
     """
-    from reasonenv.rewards.choice import ValidOption
-
     return (
         Correct(2.0)
         + 0.5 * XMLCount(*_TAGS)
