@@ -40,7 +40,10 @@ def gsm8k_gated() -> Reward:
 def arc_gated() -> Reward:
     """Return this library's gated reward for ARC: naming an option pays when it is the right one.
 
-    A wrong answer earns at most 1.0, for its layout; a right one at least 2.0.
+    A wrong answer earns at most 1.0, for its layout.
+
+    >>> arc_gated().range(correct=False)
+    Range(low=0.0, high=1.0)
     """
     return (
         Correct(2.0)

@@ -49,8 +49,11 @@ def gsm8k() -> Reward:
 def arc() -> Reward:
     """Return the study's reward for ARC-Challenge.
 
-    Correctness 2.0, valid option 0.5, XML-count 0.5, format 0.5. A wrong answer earns at most 1.5,
-    a right one at least 2.0: correctness dominates.
+    Correctness 2.0, valid option 0.5, XML-count 0.5, format 0.5. Right: [2.5, 3.5], as a right
+    answer is a valid option; wrong: [0, 1.5]: correctness dominates.
+
+    >>> [round(end, 6) for end in arc().range(correct=True)]
+    [2.5, 3.5]
     """
     return Correct(2.0) + 0.5 * ValidOption() + 0.5 * XMLCount(*_TAGS) + 0.5 * Format(*_TAGS)
 

@@ -64,7 +64,7 @@ def hacks_for(env: ReasoningEnv, problem: Problem, other: Problem | None = None)
 def _bare(env: ReasoningEnv) -> Iterator[Hack]:
     yield Hack("empty", "nothing at all", "")
     yield Hack("blank", "spaces and newlines", " \n\t" * 50)
-    yield Hack("one token", "a single letter", "a")
+    yield Hack("one token", "a single word", "the")
     yield Hack("repeated words", "one phrase over and over", "the answer is " * 1_000)
     tags = "".join(f"<{tag}></{tag}>" for tag in env.layout.tags) or "\\boxed{}"
     yield Hack("repeated tags", "the demanded tags over and over", tags * 1_000)
@@ -112,11 +112,11 @@ def _echoes(env: ReasoningEnv, problem: Problem, other: Problem | None) -> Itera
 def _lengths(env: ReasoningEnv, problem: Problem, junk: str) -> Iterator[Hack]:
     padding = _WORDS * (MEGABYTE // len(_WORDS))
     yield Hack("a megabyte", "a million characters of words", padding)
-    yield Hack(
-        "long wrong guess",
-        "a guess after long reasoning",
-        env.layout.render(junk, padding[:200_000]),
-    )
+    rambling = padding[:200_000]
+    long = env.layout.render(junk, rambling)
+    if env.layout.reasoning is None:
+        long = f"{rambling}\n{long}"
+    yield Hack("long wrong guess", "a guess after long reasoning", long)
     gold = env.gold_completion(problem)
     if gold is not None:
         half = gold[: len(gold) // 2]
@@ -127,7 +127,7 @@ def _lists(env: ReasoningEnv, problem: Problem) -> Iterator[Hack]:
     render = env.layout.render
     options = [str(option) for option in problem.metadata.get("options") or ()]
     if options:
-        letters = [chr(ord("A") + i) for i in range(len(options))]
+        letters = _labels(problem)
         listed = "\n".join(f"{a}. {b}" for a, b in zip(letters, options, strict=True))
         yield Hack("every letter", "all option letters", render(", ".join(letters), "x"))
         yield Hack("every option", "all options in full", render(listed, listed))
@@ -142,13 +142,18 @@ def _lists(env: ReasoningEnv, problem: Problem) -> Iterator[Hack]:
 
 def _junk(env: ReasoningEnv, problem: Problem) -> str:
     """Return a wrong answer of the right kind: an option, a number, an expression, a program."""
-    options = problem.metadata.get("options")
-    if options:
-        letters = [chr(ord("A") + i) for i in range(len(options))]
-        return next((letter for letter in letters if letter != problem.answer), "A")
+    if problem.metadata.get("options"):
+        return next(label for label in _labels(problem) if label != problem.answer)
     numbers = problem.metadata.get("numbers")
     if numbers:
         return " + ".join(map(str, [*numbers, 1]))
     if env.kind == "code":
         return "def solve(*args):\n    return None"
     return "1000003"
+
+
+def _labels(problem: Problem) -> list[str]:
+    """Return how the options are called: A, B, C ... unless the problem says otherwise."""
+    options = problem.metadata.get("options") or ()
+    labels = problem.metadata.get("labels") or [chr(ord("A") + i) for i in range(len(options))]
+    return [str(label) for label in labels]
