@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import isnan
 from typing import Any, ClassVar
 
 import gymnasium
@@ -293,7 +294,6 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         """Return what `step` returns for the judged completion; the second half of `step`."""
         self.refuse_unscored(judged)
         rollout, verdict = judged.rollout, judged.verdict
-        self._transcript.append(("completion", rollout.completion))
         last_turn = len(self._turns) + 1 >= self.max_turns
         # With one turn only, no answer is an answer: Gymnasium's checker refuses to see
         # environments that truncate after their first step.
@@ -305,10 +305,13 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         truncated = not terminated and (last_turn or rollout.truncated or unscored)
         info: dict[str, Any] = {"problem_id": rollout.problem.id, "verdict": verdict}
         reward, observation = 0.0, self._nothing()
-        if terminated or truncated:
-            scores = self.score([judged])
+        scores = self.score([judged]) if terminated or truncated else None
+        if scores is not None:
+            self._refuse_unvalued(judged, scores)
+        self._transcript.append(("completion", rollout.completion))
+        if scores is not None:
             reward = float(scores.total[0])
-            if verdict.status.is_evidence:
+            if not isnan(reward):
                 info["reward_terms"] = {name: float(v[0]) for name, v in scores.terms.items()}
             self._problem = None
         else:
@@ -332,6 +335,16 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
             f"which says nothing about the answer: {dict(judged.verdict.detail)}; make the "
             "environment with on_unscored='nan' to get a NaN reward instead"
         )
+
+    def _refuse_unvalued(self, judged: Judged, scores: Scores) -> None:
+        if not judged.verdict.status.is_evidence or self.on_unscored != "raise":
+            return
+        if isnan(scores.total[0]):
+            raise CheckerFailedError(
+                f"problem {judged.rollout.problem.id}: a term of the reward {self.reward!r} could "
+                "not value the answer, which says nothing about it; make the environment with "
+                "on_unscored='nan' to get a NaN reward instead"
+            )
 
     def render(self) -> str | None:
         """Return the exchange so far as text (with `render_mode="ansi"`)."""
