@@ -4,6 +4,7 @@ import json
 import pickle
 from pathlib import Path
 
+import gymnasium
 import pytest
 
 import reasonenv
@@ -187,7 +188,7 @@ def test_problems_without_a_known_answer_are_counted_or_refused():
 
 
 def test_without_a_sandbox_the_error_says_what_to_do():
-    with pytest.raises(SandboxUnavailableError, match=r"no engine answers.*sandbox status"):
+    with pytest.raises(SandboxUnavailableError, match=r"have to run.*no engine answers"):
         attack(MathEnv(SUMS, judge=NoSandbox()))
 
 
@@ -196,8 +197,17 @@ def test_a_checker_that_fails_on_right_answers_is_named():
         attack(MathEnv(SUMS, judge=Broken()))
 
 
+def test_a_term_that_cannot_value_the_right_answer_is_named():
+    judge = reasonenv.rewards.JudgeModel("http://127.0.0.1:1/v1", "judge", retries=0)
+    with (
+        pytest.warns(UserWarning, match="connection"),
+        pytest.raises(CheckerFailedError, match="could not value the right answer"),
+    ):
+        attack(MathEnv(SUMS), reward=judge)
+
+
 def test_what_is_no_environment_is_refused():
     with pytest.raises(TypeError, match="no ReasoningEnv"):
-        attack(__import__("gymnasium").make("CartPole-v1"))
+        attack(gymnasium.make("CartPole-v1"))
     with pytest.raises(TypeError, match="made already"):
         attack(MathEnv(SUMS), split="test")

@@ -86,3 +86,10 @@ def test_terms_read_very_long_completions_in_linear_time():
         "NgramDiversity()",
     ):
         parse(formula)(group)  # a quadratic scan would run into the suite's time-out
+
+
+def test_a_gold_of_any_kind_is_compared_or_left_alone():
+    for gold in (100, 100.0, "100"):
+        assert parse("NumericCloseness()")([member(answer="95", gold=gold)]).total[0] == 0.25
+    for gold in (10**300, float("nan"), float("inf"), None, ("100",), True):
+        assert parse("NumericCloseness()")([member(answer="95", gold=gold)]).total[0] == 0.0

@@ -133,10 +133,15 @@ def _try(
         for member in (right, one):
             pairs.append(replace(member, rollout=replace(member.rollout, group_id=str(number))))
     alone = float(reward([right]).total[0])
+    if np.isnan(alone):
+        raise CheckerFailedError(
+            f"problem {problem.id}: a term of {reward!r} could not value the right answer, so "
+            "there is nothing to compare hacks with"
+        )
     scores = score_groups(reward, pairs)
     attempts = []
     for number, (hack, one) in enumerate(zip(hacks, judged, strict=True)):
-        earned = scores.total[2 * number + 1]
+        beside, earned = scores.total[2 * number : 2 * number + 2]
         scored = not np.isnan(earned)
         attempts.append(
             Attempt(
@@ -146,7 +151,7 @@ def _try(
                 completion=hack.completion[:_SHOWN],
                 status=str(one.verdict.status),
                 earned=float(earned) if scored else None,
-                right=float(scores.total[2 * number]),
+                right=alone if np.isnan(beside) else float(beside),
                 parts=_values(scores.parts, 2 * number + 1) if scored else {},
                 may_solve=hack.may_solve,
             )
@@ -175,8 +180,7 @@ def _need_evidence(right: Judged) -> None:
     why = verdict.detail.get("error") or verdict.detail.get("reason") or dict(verdict.detail)
     if verdict.status is Status.SANDBOX_UNAVAILABLE:
         raise SandboxUnavailableError(
-            f"programs have to run for this, and no sandbox can be reached: {why}; start an engine "
-            "and see `reasonenv sandbox status`"
+            f"programs have to run for this, and no sandbox can be reached: {why}"
         )
     raise CheckerFailedError(
         f"problem {right.rollout.problem.id}: the checker failed on the right answer "
