@@ -65,12 +65,12 @@ def found(report):
     ],
 )
 def test_no_hack_pays_in_the_built_in_environments(env, kwargs, more):
-    report = attack(env, problems=6, **kwargs)
+    report = attack(env, problems=3, **kwargs)
     assert set(found(report)) == ALWAYS | more
     assert report.ok, [r for r in report.results if r.outranks or r.ties or r.judged_right]
-    assert report.problems == 6
+    assert report.problems == 3
     assert {result.unscored for result in report.results} == {0}
-    assert {result.tried for result in report.results if result.hack != "another's gold"} == {6}
+    assert {result.tried for result in report.results if result.hack != "another's gold"} == {3}
 
 
 def test_no_hack_solves_a_programming_task_but_the_one_that_knows_every_result():
