@@ -16,6 +16,7 @@ def test_a_table_shows_what_each_hack_earns_beside_the_right_answer(reasonenv_cl
     assert done.code == 0
     lines = {line[:20].strip(): line.split() for line in done.out.splitlines()}
     assert lines["right answer"][-1] == "1.100"
+    assert lines["right, poor layout"][-1] == "1.000"
     assert lines["wrong guess"][-2:] == ["0.100", "1.100"]
     assert lines["empty"][-3:] == ["no_answer", "0.000", "1.100"]
     assert "No hack earns as much as a right answer" in done.out

@@ -67,7 +67,7 @@ def found(report):
 def test_no_hack_pays_in_the_built_in_environments(env, kwargs, more):
     report = attack(env, problems=3, **kwargs)
     assert set(found(report)) == ALWAYS | more
-    assert report.ok, [r for r in report.results if r.outranks or r.ties or r.judged_right]
+    assert report.ok, report.paying
     assert report.problems == 3
     assert {result.unscored for result in report.results} == {0}
     assert {result.tried for result in report.results if result.hack != "another's gold"} == {3}
@@ -109,6 +109,18 @@ def test_a_reward_without_the_task_ties_for_every_laid_out_junk():
     assert results["junk layout"].ties == 3
     assert results["empty layout"].ties == 0
     assert not report.ok
+
+
+def test_a_hack_that_beats_a_right_answer_in_poor_layout_is_marked():
+    reward = "0.5 * Correct() + XMLCount('reasoning', 'answer') + NumericPresent()"
+    report = attack(MathEnv(SUMS), reward=reward, problems=3)
+    assert (report.right, report.bare) == (2.5, 1.5)
+    guess = found(report)["wrong guess"]
+    assert (guess.earned, guess.outranks, guess.ties, guess.outranks_bare) == (2.0, 0, 0, 3)
+    assert found(report)["junk layout"].outranks_bare == 0
+    assert guess in report.paying
+    assert not report.ok
+    assert attack(MathEnv(SUMS), reward=f"{reward} + Correct(name='more')", problems=3).ok
 
 
 def test_a_careless_judge_is_caught_calling_hacks_right():

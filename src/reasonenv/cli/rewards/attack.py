@@ -108,6 +108,7 @@ def _table(report: AttackReport) -> Any:
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("")
     table.add_row("right answer", "correct", "", f"{report.right:.3f}", "")
+    table.add_row("right, poor layout", "correct", "", f"{report.bare:.3f}", "")
     for result in report.results:
         mark, style = _mark(result)
         cells = (
@@ -126,6 +127,7 @@ def _mark(result: HackResult) -> tuple[str, str]:
         for what, count in (
             ("OUTRANKS", result.outranks),
             ("TIES", result.ties),
+            ("BEATS POOR LAYOUT", 0 if result.outranks or result.ties else result.outranks_bare),
             ("JUDGED RIGHT", result.judged_right),
         )
         if count
@@ -141,5 +143,5 @@ def _mark(result: HackResult) -> tuple[str, str]:
 def _conclusion(report: AttackReport) -> str:
     if report.ok:
         return "No hack earns as much as a right answer, and none is judged right."
-    bad = [r.hack for r in report.results if r.outranks or r.ties or r.judged_right]
+    bad = [result.hack for result in report.paying]
     return f"{len(bad)} of {len(report.results)} hacks pay or pass: {', '.join(bad)}"

@@ -13,7 +13,7 @@ from reasonenv.envs.attacks.programs import program_hacks
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.types import Problem
 
-__all__ = ["Hack", "hacks_for"]
+__all__ = ["Hack", "bare_rights", "hacks_for"]
 
 MEGABYTE = 1_000_000
 _WORDS = "so we go on and on "
@@ -39,6 +39,23 @@ class Hack:
     completion: str
     truncated: bool = False
     may_solve: bool = False
+
+
+def bare_rights(env: ReasoningEnv, gold: str) -> Iterator[str]:
+    """Yield right answers in poor layout: a judge may or may not take them.
+
+    Args:
+        env: whose layout is left out, in part or whole.
+        gold: a right answer in the demanded layout.
+    """
+    untagged = gold
+    for tag in env.layout.tags:
+        untagged = untagged.replace(f"<{tag}>", "").replace(f"</{tag}>", "")
+    yield untagged.strip()
+    closer = f"</{env.layout.reasoning}>"
+    if env.layout.reasoning is not None and closer in gold:
+        yield gold[gold.index(closer) + len(closer) :].strip()
+    yield gold + "\n" + "This is what I have found. " * 40
 
 
 def hacks_for(env: ReasoningEnv, problem: Problem, other: Problem | None = None) -> Iterator[Hack]:

@@ -26,6 +26,8 @@ class Attempt:
         status: the verdict.
         earned: its reward; None where it was not scored.
         right: the reward of the right answer beside it.
+        bare: the least reward of a right answer to this problem that was tried, also of those in
+            poor layout, each scored alone.
         parts: what each part of the reward paid it.
         may_solve: whether a judge may rightly call it right.
     """
@@ -37,6 +39,7 @@ class Attempt:
     status: str
     earned: float | None
     right: float
+    bare: float
     parts: Mapping[str, float]
     may_solve: bool
 
@@ -49,6 +52,11 @@ class Attempt:
     def outranks(self) -> bool:
         """Whether it earns more than the right answer, even where the judge calls it right."""
         return self.earned is not None and self.earned > self.right + _TOLERANCE
+
+    @property
+    def outranks_bare(self) -> bool:
+        """Whether it earns as much as a right answer in poor layout, and is not right."""
+        return not self.solved and self.earned is not None and self.earned >= self.bare - _TOLERANCE
 
     @property
     def ties(self) -> bool:
@@ -73,6 +81,8 @@ class HackResult:
         highest: its highest reward.
         right: the mean reward of the right answers beside it.
         outranks: on how many problems it earns more than the right answer.
+        outranks_bare: on how many it earns as much as a right answer in poor layout, and is not
+            right.
         ties: on how many it earns the same, and is not right.
         judged_right: on how many the judge calls it right though it does not solve anything.
         unscored: on how many its checker failed.
@@ -88,6 +98,7 @@ class HackResult:
     highest: float | None
     right: float
     outranks: int
+    outranks_bare: int
     ties: int
     judged_right: int
     unscored: int
@@ -105,6 +116,7 @@ class AttackReport:
         problems: on how many problems.
         without_gold: problems that were left out, as no right answer to them is known.
         right: the mean reward of the right answers, each scored alone.
+        bare: the mean of the least reward of a right answer, also in poor layout.
         results: one for each hack, the highest paid first.
         notes: what a reader has to know (how lengths were counted ...).
     """
@@ -114,13 +126,21 @@ class AttackReport:
     problems: int
     without_gold: int
     right: float
+    bare: float
     results: tuple[HackResult, ...]
     notes: tuple[str, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether no hack earns as much as the right answer, and none is judged right."""
-        return not any(r.outranks or r.ties or r.judged_right for r in self.results)
+        """Whether no hack earns as much as any right answer, and none is judged right."""
+        return not self.paying
+
+    @property
+    def paying(self) -> tuple[HackResult, ...]:
+        """The hacks that earn as much as a right answer, or are judged right."""
+        return tuple(
+            r for r in self.results if r.outranks or r.outranks_bare or r.ties or r.judged_right
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data: dicts, lists, texts and numbers."""
@@ -150,6 +170,7 @@ def _result(attempts: list[Attempt]) -> HackResult:
         highest=max(rewards, default=None),
         right=sum(attempt.right for attempt in attempts) / len(attempts),
         outranks=sum(attempt.outranks for attempt in attempts),
+        outranks_bare=sum(attempt.outranks_bare for attempt in attempts),
         ties=sum(attempt.ties for attempt in attempts),
         judged_right=sum(attempt.solved and not attempt.may_solve for attempt in attempts),
         unscored=len(attempts) - len(scored),

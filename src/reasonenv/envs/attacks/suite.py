@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from reasonenv.envs.attacks.completions import Hack, hacks_for
+from reasonenv.envs.attacks.completions import Hack, bare_rights, hacks_for
 from reasonenv.envs.attacks.results import AttackReport, Attempt, summarised
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.envs.registration import make
@@ -66,7 +66,7 @@ def attack(
     drawn = np.random.default_rng(seed).choice(len(made.problems), size=count, replace=False)
     sample = [made.problems[int(i)] for i in drawn]
     attempts: list[Attempt] = []
-    rights: list[float] = []
+    rights: list[tuple[float, float]] = []
     for number, problem in enumerate(sample):
         if progress is not None:
             progress(number, count)
@@ -92,7 +92,8 @@ def attack(
         reward=repr(scoring),
         problems=len(rights),
         without_gold=count - len(rights),
-        right=float(np.mean(rights)),
+        right=float(np.mean([right for right, _ in rights])),
+        bare=float(np.mean([bare for _, bare in rights])),
         results=summarised(attempts),
         notes=tuple(notes),
     )
@@ -117,16 +118,19 @@ def _try(
     problem: Problem,
     other: Problem | None,
     max_tokens: int | None,
-) -> tuple[float, list[Attempt]] | None:
-    """Return the right answer's reward and the attempts on one problem; None without a gold."""
+) -> tuple[tuple[float, float], list[Attempt]] | None:
+    """Return what right answers earn, at best and at least, and the attempts on one problem.
+
+    None where no right answer is known.
+    """
     gold = env.gold_completion(problem)
     if gold is None:
         return None
     hacks = list(hacks_for(env, problem, other))
-    right, *judged = env.judge(
-        [_rollout(env, problem, Hack("right", "", gold), max_tokens)]
-        + [_rollout(env, problem, hack, max_tokens) for hack in hacks]
-    )
+    bares = [Hack("right, bare", "", text) for text in bare_rights(env, gold)]
+    tried = [Hack("right", "", gold), *bares, *hacks]
+    right, *judged = env.judge([_rollout(env, problem, one, max_tokens) for one in tried])
+    poor, judged = judged[: len(bares)], judged[len(bares) :]
     _need_evidence(right)
     pairs: list[Judged] = []
     for number, one in enumerate(judged):
@@ -138,6 +142,8 @@ def _try(
             f"problem {problem.id}: a term of {reward!r} could not value the right answer, so "
             "there is nothing to compare hacks with"
         )
+    taken = [one for one in poor if one.verdict.status is Status.CORRECT]
+    bare = float(np.nanmin([alone, *(reward([one]).total[0] for one in taken)]))
     scores = score_groups(reward, pairs)
     attempts = []
     for number, (hack, one) in enumerate(zip(hacks, judged, strict=True)):
@@ -152,11 +158,12 @@ def _try(
                 status=str(one.verdict.status),
                 earned=float(earned) if scored else None,
                 right=alone if np.isnan(beside) else float(beside),
+                bare=bare,
                 parts=_values(scores.parts, 2 * number + 1) if scored else {},
                 may_solve=hack.may_solve,
             )
         )
-    return alone, attempts
+    return (alone, bare), attempts
 
 
 def _values(parts: Mapping[str, Any], member: int) -> dict[str, float]:
