@@ -1,5 +1,6 @@
 """What docs/reward-catalogue.md shows is so."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -19,9 +20,10 @@ def test_every_term_and_every_named_reward_stands_in_the_page():
 def test_the_python_runs_and_its_comments_are_the_results():
     assert BLOCKS
     for block in BLOCKS:
-        space = {}
-        for line in block.splitlines():
-            code, _, wanted = line.partition("  # ")
+        space, lines = {}, block.splitlines()
+        for statement in ast.parse(block).body:
+            code = ast.unparse(statement)
+            _, _, wanted = lines[statement.end_lineno - 1].partition("  # ")
             if wanted:
                 assert repr(eval(code, space)) == wanted
             else:

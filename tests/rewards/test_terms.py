@@ -7,11 +7,18 @@ import numpy as np
 import pytest
 
 from reasonenv.errors import RewardError
-from reasonenv.rewards import parse
+from reasonenv.rewards import LanguageConsistency, parse
+from reasonenv.rewards.language import LANGUAGES
 from reasonenv.types import Judged, Problem, Rollout, Status, Verdict
 
-FILE = Path(__file__).parent.parent / "data" / "rewards" / "terms.jsonl"
-CASES = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+FOLDER = Path(__file__).parent.parent / "data" / "rewards"
+
+
+def rows(name):
+    return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
+
+
+CASES = rows("terms.jsonl")
 
 
 def member(
@@ -93,3 +100,15 @@ def test_a_gold_of_any_kind_is_compared_or_left_alone():
         assert parse("NumericCloseness()")([member(answer="95", gold=gold)]).total[0] == 0.25
     for gold in (10**300, float("nan"), float("inf"), None, ("100",), True):
         assert parse("NumericCloseness()")([member(answer="95", gold=gold)]).total[0] == 0.0
+
+
+def test_each_language_is_told_from_every_other():
+    texts = {row["language"]: row["text"] for row in rows("languages.jsonl")}
+    assert set(texts) == set(LANGUAGES)
+    for language in LANGUAGES:
+        for spoken, text in texts.items():
+            value = LanguageConsistency(language)([member(text)]).total[0]
+            if language == spoken or (language, spoken) == ("ja", "zh"):  # kanji alone are Japanese
+                assert value >= 0.85, (language, spoken)
+            else:
+                assert value <= 0.4, (language, spoken)
