@@ -58,10 +58,12 @@ def test_the_studys_gsm8k_reward_lets_correctness_dominate():
     assert "PROVED" in str(found)
 
 
-def test_the_studys_arc_weights_let_correctness_dominate():
-    found = parse("Correct(2.0) + 0.5 * NumericPresent() + 0.5 * XMLCount('a') + 0.5 * Format('a')")
-    assert found.audit().verdict == "proved"
-    assert found.audit().wrong_high == 1.5
+def test_the_studys_arc_reward_lets_correctness_dominate():
+    found = study.arc().audit()
+    assert found.verdict == "proved"
+    assert (found.right_low, found.wrong_high) == (2.5, 1.5)
+    [valid] = found.assumptions  # without the promise that a right option is one, it still does
+    assert (valid.term, valid.right_low, valid.needed) == ("valid_option", 2.0, False)
 
 
 def test_the_studys_opencoder_reward_is_refuted_at_weight_one_with_a_witness():

@@ -3,8 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
+from reasonenv.envs import MathEnv
+from reasonenv.errors import CheckerFailedError
 from reasonenv.rewards import Correct, KimiLength, Range, Term, gate, score_groups, solved
+from reasonenv.types import Problem
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,3 +53,20 @@ def test_where_no_member_has_a_value_nothing_is_scored(judged):
     scores = score_groups(Correct() + Oracle(), [judged("no value"), judged("no value")])
     assert np.isnan(scores.total).all()
     assert set(scores.terms) == {"correct", "oracle"}
+
+
+def test_an_episode_whose_answer_has_no_value_is_refused_and_can_go_on():
+    env = MathEnv([Problem("1+1=", "2")], reward=Correct() + Oracle(), layout={"reasoning": None})
+    env.reset(seed=0)
+    with pytest.raises(CheckerFailedError, match=r"Oracle\(\) could not value"):
+        env.step("no value")
+    assert env.step("<answer>2</answer>")[1] == 2.0
+
+
+def test_an_episode_whose_answer_has_no_value_earns_nan_where_that_is_wanted():
+    env = MathEnv([Problem("1+1=", "2")], reward=Correct() + Oracle(), on_unscored="nan")
+    env.reset(seed=0)
+    _, reward, terminated, truncated, info = env.step("no value")
+    assert np.isnan(reward)
+    assert (terminated, truncated) == (True, False)
+    assert "reward_terms" not in info

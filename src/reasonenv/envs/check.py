@@ -114,7 +114,8 @@ def check_env(
     report = CheckReport(name)
     count = min(problems, len(made.problems))
     chosen = np.random.default_rng(0).choice(len(made.problems), size=count, replace=False)
-    sample = [made.problems[int(i)] for i in chosen]
+    asked = np.random.default_rng(1)  # as draws ask them
+    sample = [made.variants(made.problems[int(i)], asked)[0] for i in chosen]
     for check, run in (
         ("layout", _layout),
         ("problems", _problems),
@@ -227,9 +228,11 @@ def _junk_for(env: ReasoningEnv, sample: list[Problem], number: int) -> Iterator
     yield "the prompt echoed as the answer", render(env.question(problem), "")
     options = [str(option) for option in problem.metadata.get("options") or ()]
     if options:
-        letters = [chr(ord("A") + i) for i in range(len(options))]
-        yield "every option's letter", render(", ".join(letters), "")
-        listed = "\n".join(f"{a}. {b}" for a, b in zip(letters, options, strict=True))
+        default = [chr(ord("A") + i) for i in range(len(options))]
+        labels = list(problem.metadata.get("labels") or default)
+        if not (problem.metadata.get("multiple") and len(problem.answer) == len(labels)):
+            yield "every option's label", render(", ".join(labels), "")
+        listed = "\n".join(f"{a}. {b}" for a, b in zip(labels, options, strict=True))
         yield "every option listed", listed
         yield "every option listed as the answer", render(listed, "")
     other = sample[(number + 1) % len(sample)]

@@ -11,7 +11,7 @@ Range(low=0.0, high=0.5)
 * `scheduled`, `schedules`, `curriculum`: what changes over a run.
 * `normalized`, `lexicographic`, `shaping`: per-component normalisation (GDPO), tie-breakers,
   potential-based per-turn rewards.
-* `outcome`, `layout`, `length`, `code`, and what `catalogue` gathers: the catalogue of terms.
+* `outcome`, `layout`, `length`, `choice`, `code`, and what `catalogue` gathers: the terms.
 * `study`, `ours`: whole rewards by name, `study.gsm8k()`.
 * `custom`, `trl_style`: terms from functions.
 * `config`, `formula`: rewards as plain data and as formulas.
@@ -20,6 +20,14 @@ Range(low=0.0, high=0.5)
 
 from reasonenv.rewards import ours, study
 from reasonenv.rewards.base import Range, Reward, RewardContext, Scores, Term
+from reasonenv.rewards.choice import (
+    Abstention,
+    ChanceCorrected,
+    ExplanationPresent,
+    LetterTextAgree,
+    PermutationConsistency,
+    ValidOption,
+)
 from reasonenv.rewards.closeness import NumericCloseness
 from reasonenv.rewards.code import (
     AllPassed,
@@ -58,15 +66,18 @@ from reasonenv.rewards.xml_count import XMLCount
 __all__ = [
     "NAMED_REWARDS",
     "TERMS",
+    "Abstention",
     "AllPassed",
     "AnswerDiversity",
     "AnswerPresent",
+    "ChanceCorrected",
     "Complexity",
     "Constant",
     "Correct",
     "Cosine",
     "CosineLength",
     "Curriculum",
+    "ExplanationPresent",
     "Format",
     "FormatRegex",
     "FractionPassed",
@@ -77,11 +88,13 @@ __all__ = [
     "L1Max",
     "LanguageConsistency",
     "LazyLength",
+    "LetterTextAgree",
     "Linear",
     "NgramDiversity",
     "NumericCloseness",
     "NumericPresent",
     "Overlong",
+    "PermutationConsistency",
     "PotentialBased",
     "Range",
     "RarityWeightedTests",
@@ -100,6 +113,7 @@ __all__ = [
     "Syntax",
     "TagCount",
     "Term",
+    "ValidOption",
     "XMLCount",
     "check_turns",
     "clip",

@@ -33,13 +33,13 @@ def only_number(text: Any) -> Fraction | None:
     >>> only_number("12 or 13") is None
     True
     """
-    if (
-        isinstance(text, bool)
-        or not isinstance(text, str | int | float)
-        or len(str(text)) > MAX_CHARS
-    ):
+    if isinstance(text, bool) or not isinstance(text, str | int | float):
+        return None
+    if isinstance(text, int) and abs(text) >= 10**MAX_CHARS:  # Python may refuse to write it
         return None
     shown = str(text).translate(_MINUS)
+    if len(shown) > MAX_CHARS:
+        return None
     found = [match[0] for match in _NUMBER.finditer(shown) if any(c.isdigit() for c in match[0])]
     if len(found) != 1:
         return None

@@ -15,6 +15,7 @@ from reasonenv.errors import RewardError, did_you_mean
 from reasonenv.rewards.algebra import Number, add, as_node, multiply
 from reasonenv.rewards.base import Reward, Term
 from reasonenv.rewards.catalogue import CATALOGUE_TERMS
+from reasonenv.rewards.choice import CHOICE_TERMS
 from reasonenv.rewards.code import CODE_TERMS
 from reasonenv.rewards.curriculum import Curriculum, Stage
 from reasonenv.rewards.custom import FunctionTerm, load_function_term
@@ -47,7 +48,7 @@ TERMS: dict[str, type[Term]] = {
         ShortestCorrect,
         TagCount,
     )
-} | {cls.__name__: cls for cls in (*CODE_TERMS, *CATALOGUE_TERMS)}
+} | {cls.__name__: cls for cls in (*CHOICE_TERMS, *CODE_TERMS, *CATALOGUE_TERMS)}
 
 
 MAX_DEPTH = 100

@@ -14,31 +14,31 @@ __all__ = ["LANGUAGES", "LanguageConsistency"]
 
 # Unicode's blocks of each script, as the inside of a regular expression's class.
 _SCRIPTS = {
-    "latin": r"A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿＡ-Ｚａ-ｚ",
-    "cyrillic": r"Ѐ-ԯ",
-    "greek": r"Ͱ-Ͽἀ-῿",
-    "arabic": r"؀-ۿݐ-ݿࢠ-ࣿ",
-    "hebrew": r"֐-׿",
-    "devanagari": r"ऀ-ॿ",
-    "thai": r"฀-๿",
-    "han": r"々〇㐀-䶿一-鿿豈-﫿𠀀-𲎯",
-    "kana": r"぀-ヿㇰ-ㇿｦ-ﾟ",
-    "hangul": r"ᄀ-ᇿ㄰-㆏가-힣",
+    "latin": r"A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02af\u1e00-\u1eff",
+    "cyrillic": r"\u0400-\u052f",
+    "greek": r"\u0370-\u03ff\u1f00-\u1fff",
+    "arabic": r"\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff",
+    "hebrew": r"\u0590-\u05ff",
+    "devanagari": r"\u0900-\u097f",
+    "thai": r"\u0e00-\u0e7f",
+    "han": r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af",
+    "kana": r"\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f",
+    "hangul": r"\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff",
 }
 
 LANGUAGES: dict[str, tuple[tuple[str, ...], str]] = {
     "ar": (("arabic",), ""),
-    "de": (("latin",), "und der das ist nicht wir mit für sich auf den eine einen auch dann wird"),
+    "de": (("latin",), "und der das ist nicht wir für sich auf eine einen auch dann wird haben"),
     "el": (("greek",), ""),
-    "en": (("latin",), "the and is of we that this it are with which then from have so be"),
-    "es": (("latin",), "el los las que es por una con para como del entonces tenemos y más se"),
-    "fr": (("latin",), "le les et est nous des du pour dans une donc qui avec sur ce alors au"),
+    "en": (("latin",), "the and is of we that this it are with which then from have there"),
+    "es": (("latin",), "el los las que por una con para como del entonces tenemos más se"),
+    "fr": (("latin",), "le les et est nous des du dans une donc qui avec alors ainsi avons"),
     "he": (("hebrew",), ""),
     "hi": (("devanagari",), ""),
-    "it": (("latin",), "il che di è gli della sono per con quindi nel abbiamo anche questo"),
+    "it": (("latin",), "il le che di è gli una della sono con quindi nel abbiamo anche questo"),
     "ja": (("han", "kana"), ""),
     "ko": (("hangul",), ""),
-    "pt": (("latin",), "o os que é uma não com para então temos mais são do da em por"),
+    "pt": (("latin",), "os que é uma não com para então temos mais são da em por ao"),
     "ru": (("cyrillic",), "и не что это мы как на из для тогда если получаем имеем где чтобы"),
     "th": (("thai",), ""),
     "uk": (("cyrillic",), "і й не що це ми як на із для тоді якщо отримуємо маємо де щоб"),
@@ -58,9 +58,9 @@ class LanguageConsistency(Term):
 
     Formula: r = s * w. s = letters in the language's scripts / all letters; LaTeX commands, tags
     and words of a single letter (x, α) do not count, unless each letter of the script is a syllable
-    or a word. w = the least, over the other languages of the same script, of a / (a + b), a and b =
-    how often frequent words of the language, and of the other one, stand there, words that both
-    share left out; 1 where b = 0. r = 0 for a text without letters: silence keeps to no language.
+    or a word. w = the least, over the other languages of the same script, of (a + 1) / (a + b + 1),
+    a and b = how often frequent words of the language, and of the other one, stand there, words
+    that both share left out. r = 0 for a text without letters: silence keeps to no language.
     Range: [0, 1], right or wrong. Not potential-based.
 
     What it cannot see: sense (one word of the language, said or repeated, earns it all); languages
@@ -82,7 +82,7 @@ class LanguageConsistency(Term):
     language: str = "en"
 
     def __post_init__(self) -> None:
-        if self.language not in LANGUAGES:
+        if not isinstance(self.language, str) or self.language not in LANGUAGES:
             hint = did_you_mean(str(self.language), LANGUAGES)
             raise RewardError(f"LanguageConsistency knows no language {self.language!r}; {hint}")
 
@@ -101,8 +101,7 @@ class LanguageConsistency(Term):
         likeliest = 1.0
         for mine, theirs in _rivals(self.language):
             own, other = (sum(word in known for word in lowered) for known in (mine, theirs))
-            if other:
-                likeliest = min(likeliest, own / (own + other))
+            likeliest = min(likeliest, (own + 1) / (own + other + 1))
         return share * likeliest
 
     def range(self, correct: bool) -> Range:

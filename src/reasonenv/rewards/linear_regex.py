@@ -46,6 +46,14 @@ class _State:
     then: int = -1
 
 
+@dataclass(slots=True, eq=False)
+class _Set:
+    """The states in which the automaton may be at a time, and what each character makes of them."""
+
+    states: frozenset[int]
+    after: dict[str, _Set] = field(default_factory=dict)
+
+
 class LinearPattern:
     """A compiled pattern; `fullmatch` says whether it fits a whole text.
 
@@ -80,35 +88,38 @@ class LinearPattern:
             del parts[-1]
         first = self._state()
         self._last = self._build(parts, first)
-        self._start = self._closure([first])
-        self._sets: dict[frozenset[int], dict[str, frozenset[int]]] = {}
+        self._sets: dict[frozenset[int], _Set] = {}
+        self._start = _Set(self._closure([first]))
 
     def fullmatch(self, text: str) -> bool:
         """Return whether the pattern fits all of `text`; its own `^` and `$` change nothing."""
         now = self._start
-        table = self._table(now)
         for character in text:
-            after = table.get(character)
+            after = now.after.get(character)
             if after is None:
-                after = table[character] = self._step(now, character)
-            if not after:
+                after = self._step(now, character)
+            now = after
+            if not now.states:
                 return False
-            if after is not now:
-                now, table = after, self._table(after)
-        return self._last in now
+        return self._last in now.states
 
-    def _table(self, states: frozenset[int]) -> dict[str, frozenset[int]]:
-        if states not in self._sets and len(self._sets) >= MAX_SETS:
-            self._sets.clear()
-        return self._sets.setdefault(states, {})
-
-    def _step(self, states: frozenset[int], character: str) -> frozenset[int]:
+    def _step(self, now: _Set, character: str) -> _Set:
+        """Make the set that `character` leads to, and keep it."""
         reached = []
-        for number in states:
+        for number in now.states:
             state = self._states[number]
             if state.reads is not None and state.reads.match(character):
                 reached.append(state.then)
-        return self._closure(reached)
+        states = self._closure(reached)
+        after = self._sets.get(states)
+        if after is None:
+            if len(self._sets) >= MAX_SETS:  # begin anew: the sets must not hold each other either
+                for old in (self._start, *list(self._sets.values())):
+                    old.after.clear()
+                self._sets.clear()
+            after = self._sets[states] = _Set(states)
+        now.after[character] = after
+        return after
 
     def _closure(self, states: Iterable[int]) -> frozenset[int]:
         found: set[int] = set()

@@ -8,6 +8,7 @@ on success alone. Weights are the study's, with correctness at 2.0 throughout.
 from __future__ import annotations
 
 from reasonenv.rewards.base import Reward
+from reasonenv.rewards.choice import ValidOption
 from reasonenv.rewards.code import AllPassed, Complexity, Syntax
 from reasonenv.rewards.gates import gate, solved
 from reasonenv.rewards.layout import Format, NumericPresent
@@ -39,10 +40,11 @@ def gsm8k_gated() -> Reward:
 def arc_gated() -> Reward:
     """Return this library's gated reward for ARC: naming an option pays when it is the right one.
 
-    A wrong answer earns at most 1.0, for its layout; a right one at least 2.0.
-    """
-    from reasonenv.rewards.choice import ValidOption
+    A wrong answer earns at most 1.0, for its layout.
 
+    >>> arc_gated().range(correct=False)
+    Range(low=0.0, high=1.0)
+    """
     return (
         Correct(2.0)
         + 0.5 * XMLCount(*_TAGS)

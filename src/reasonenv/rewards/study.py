@@ -15,6 +15,7 @@ Gated versions, which are not the study's, are in `reasonenv.rewards.ours`.
 from __future__ import annotations
 
 from reasonenv.rewards.base import Reward
+from reasonenv.rewards.choice import ValidOption
 from reasonenv.rewards.code import AllPassed, Complexity, Syntax
 from reasonenv.rewards.layout import Format, NumericPresent
 from reasonenv.rewards.outcome import Correct
@@ -48,11 +49,12 @@ def gsm8k() -> Reward:
 def arc() -> Reward:
     """Return the study's reward for ARC-Challenge.
 
-    Correctness 2.0, valid option 0.5, XML-count 0.5, format 0.5. A wrong answer earns at most 1.5,
-    a right one at least 2.0: correctness dominates.
-    """
-    from reasonenv.rewards.choice import ValidOption
+    Correctness 2.0, valid option 0.5, XML-count 0.5, format 0.5. Right: [2.5, 3.5], as a right
+    answer is a valid option; wrong: [0, 1.5]: correctness dominates.
 
+    >>> [round(end, 6) for end in arc().range(correct=True)]
+    [2.5, 3.5]
+    """
     return Correct(2.0) + 0.5 * ValidOption() + 0.5 * XMLCount(*_TAGS) + 0.5 * Format(*_TAGS)
 
 

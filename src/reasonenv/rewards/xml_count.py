@@ -43,13 +43,16 @@ class XMLCount(_Tagged):
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Return each member's share of tags, less what follows them."""
-        return [self._count(judged.rollout.text) for judged in group]
-
-    def _count(self, text: str) -> float:
         marks = [mark for tag in self.tags for mark in (f"<{tag}>", f"</{tag}>")]
-        share = sum(text.count(mark) == 1 for mark in marks) / len(marks)
-        _, closer, after = text.rpartition(marks[-1])
-        return max(0.0, share - self.decay * len(after.strip())) if closer else share
+        return [self._count(judged.rollout.text, marks) for judged in group]
+
+    def _count(self, text: str, marks: list[str]) -> float:
+        counts = [text.count(mark) for mark in marks]
+        share = counts.count(1) / len(marks)
+        if not counts[-1]:
+            return share
+        after = text[text.rfind(marks[-1]) + len(marks[-1]) :]
+        return max(0.0, share - self.decay * len(after.strip()))
 
     def arguments(self) -> dict[str, Any]:
         """Return the constructor's arguments that are not at their defaults."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from reasonenv.cli.rewards.attack import attack
 from reasonenv.cli.rewards.audit import audit
 from reasonenv.cli.rewards.show import show
 
@@ -15,5 +16,5 @@ rewards = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
 )
-for command in (show, audit):
+for command in (show, audit, attack):
     rewards.command(command.__name__)(command)

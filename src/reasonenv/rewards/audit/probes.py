@@ -20,7 +20,7 @@ from reasonenv.types import Judged, Problem, Rollout, Status, Verdict
 __all__ = ["probes"]
 
 _TAGS = ("reasoning", "answer")
-_OPTIONS = {"A": "red", "B": "green", "C": "blue", "D": "grey"}
+_OPTIONS = ("red", "green", "blue", "grey")  # labelled A to D
 
 _WORKED = (
     "def solve(n):\n    total = 0\n    for i in range(n):\n        total += i * i\n    return total"
@@ -81,7 +81,7 @@ def _answers(reward: Reward) -> list[_Answer]:
     if "code" in homes:
         return [answer for answer in _ANSWERS if answer.program]
     if "choice" in homes:
-        return [answer for answer in _ANSWERS if answer.text in _OPTIONS]
+        return [answer for answer in _ANSWERS if answer.text == "B"]
     return [answer for answer in _ANSWERS if not answer.program]
 
 
@@ -117,7 +117,7 @@ def _verdicts(answer: _Answer, right: bool) -> list[Verdict]:
 def _problem(answer: _Answer, right: bool) -> Problem:
     gold = answer.text if right else "another"
     metadata: dict[str, Any] = {"entry_point": "solve"} if answer.program else {}
-    if answer.text in _OPTIONS:
+    if answer.text == "B":
         metadata, gold = {"options": _OPTIONS}, "B" if right else "C"
     return Problem("A question.", gold, metadata, id="probe")
 

@@ -63,7 +63,7 @@ class Asker:
 
     def _chat(self, judged: Judged) -> list[dict[str, str]]:
         judge = self.judge
-        return messages(judged, judge.instruction, judge.scale, judge.show_gold, judge.max_chars)
+        return messages(judged, judge.instruction, judge.best, judge.show_gold, judge.max_chars)
 
     def _chats(self, judged: Sequence[Judged]) -> tuple[list[str], dict[str, list[dict[str, str]]]]:
         """Return the key of each, and the chat of each key."""
@@ -74,7 +74,7 @@ class Asker:
     def _key(self, chat: list[dict[str, str]]) -> str:
         judge = self.judge
         return content_hash(
-            [judge.url, judge.model, judge.temperature, judge.max_reply_tokens, judge.scale, chat]
+            [judge.url, judge.model, judge.temperature, judge.max_reply_tokens, judge.best, chat]
         )
 
     def _known(self, key: str) -> float | None:
@@ -110,7 +110,7 @@ class Asker:
 
     def _ask_one(self, key: str, chat: list[dict[str, str]]) -> str | None:
         """Ask about one completion; return why there is no score, None where there is one."""
-        scale = self.judge.scale
+        scale = self.judge.best
         try:
             reply = self.endpoint.ask(
                 chat,

@@ -22,7 +22,7 @@ __all__ = ["JudgeModel"]
 class JudgeModel(Term):
     """The grade that a language model gives a completion, asked over HTTP.
 
-    Formula: r = grade / scale; 0 for a blank completion, which is not sent. Range: [0, 1]; with
+    Formula: r = grade / best; 0 for a blank completion, which is not sent. Range: [0, 1]; with
     `only_solved` [0, 1] if right and {0} if wrong. Not potential-based. What it cannot see: what
     the judge cannot tell. Judges prefer long, confident and flattering answers, and a completion
     can talk to them; the completion stands between marks that it cannot forge, which helps and is
@@ -43,7 +43,7 @@ class JudgeModel(Term):
         url: the base of an OpenAI-compatible endpoint, such as `http://127.0.0.1:8000/v1`.
         model: the judge's name there.
         instruction: what the grade is for, in a sentence or two.
-        scale: the best grade that the judge may give; 0 is the worst.
+        best: the best grade that the judge may give; 0 is the worst.
         show_gold: whether the judge sees the gold answer.
         only_solved: ask about right answers only; wrong ones earn 0.
         cache: a folder for grades; None keeps them in memory only.
@@ -68,7 +68,7 @@ class JudgeModel(Term):
     url: str
     model: str
     instruction: str = "Grade how sound and how clear the reasoning is."
-    scale: float = 10
+    best: float = 10
     show_gold: bool = False
     only_solved: bool = False
     cache: str | None = None
@@ -112,7 +112,7 @@ class JudgeModel(Term):
             value = getattr(self, name)
             if value is not None or not name.startswith("max_") or name == "max_chars":
                 need_integer("JudgeModel", name, value, least=least)
-        for name in ("scale", "timeout_s"):
+        for name in ("best", "timeout_s"):
             need_number("JudgeModel", name, getattr(self, name), above=0)
         for name in ("backoff_s", "temperature"):
             need_number("JudgeModel", name, getattr(self, name), least=0)
