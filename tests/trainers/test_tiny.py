@@ -10,6 +10,7 @@ transformers = pytest.importorskip("transformers")
 from reasonenv.problems.base import ProceduralProblems  # noqa: E402
 from reasonenv.problems.procedural import Arithmetic  # noqa: E402
 from reasonenv.trainers import tiny  # noqa: E402
+from reasonenv.trainers.tiny.sums import sum_texts  # noqa: E402
 from reasonenv.types import content_hash  # noqa: E402
 
 TAGS = ("<answer>", "</answer>", "<reasoning>", "</reasoning>")
@@ -92,8 +93,8 @@ def test_the_skill_is_latent_greedy_knows_what_sampling_rarely_says(
 
 
 def test_the_warm_start_sees_no_problem_of_the_test_split(tokenizer):
-    texts = next(tiny._training_texts(tokenizer, seed=0, batch_size=500, draws=1000))
-    seen = {text.removeprefix("<|user|>").partition("<|assistant|>")[0] for text in texts}
+    texts = next(sum_texts(tokenizer, seed=0, batch_size=500, total=1000))
+    seen = {p.removeprefix("<|user|>").partition("<|assistant|>")[0] for p, _ in texts}
     source = ProceduralProblems(Arithmetic(), split="test", seed=1)
     assert not seen & {source[i].prompt for i in range(1000)}
 
