@@ -17,6 +17,7 @@ __all__ = ["render_prompt", "train_on"]
 
 _IGNORED = -100  # the label that the loss leaves out
 _SHOW_EVERY = 250
+_RISING = 0.05  # of the steps
 
 
 def render_prompt(tokenizer: PreTrainedTokenizerFast, problem: Problem) -> str:
@@ -50,7 +51,11 @@ def train_on(
         model.parameters(), lr=learning_rate, betas=(0.9, 0.99), weight_decay=0.01
     )
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, learning_rate, total_steps=max(steps, 2), pct_start=0.05, cycle_momentum=False
+        optimizer,
+        learning_rate,
+        total_steps=max(steps, 4),
+        pct_start=max(_RISING, 2 / max(steps, 4)),  # it divides by its rising steps less 1
+        cycle_momentum=False,
     )
     model.train()
     started = time.monotonic()
