@@ -1,0 +1,26 @@
+"""A strong preference for brevity, added to the task or used to break its ties.
+
+Added with weight 2, brevity outbids the task: a short guess that is right one time in three earns
+more than reasoning that is right four times in five. In `lexicographic(task, tie_breaker)` no
+weight can do that: brevity orders the right answers among themselves, and the wrong ones.
+
+    python examples/rewards/tie_breaker.py
+"""
+
+from arms import Experiment
+
+LENGTH = "Overlong(72, cache=72)"  # tokens / 72
+
+if __name__ == "__main__":
+    Experiment(
+        name="tie_breaker",
+        title="Brevity as an addend and as a tie-breaker",
+        arms={
+            "additive, weight 2": f"Correct() - 2.0 * {LENGTH}",
+            "lexicographic": f"lexicographic(Correct(), -1.0 * {LENGTH})",
+        },
+        watch={
+            "eval_accuracy": "held-out accuracy",
+            "eval_completions/mean_length": "tokens of a completion",
+        },
+    ).main()
