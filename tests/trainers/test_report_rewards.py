@@ -57,9 +57,9 @@ def test_a_run_with_gdpo_is_told_of_by_the_parts_that_its_loss_read(tmp_path: Pa
     assert set(stored_rollouts(run.path)[0]["learned"]) == {"correct", "format", "b"}
     text = "\n".join(reward_section(run)[0])
     assert "normalised in its group" in text
-    # Of two normalised parts that do not hang together, each owns half.
+    # Two normalised parts that do not hang together own as their squared weights: 1 and 2.25.
     rows = [line for line in text.splitlines() if line.startswith(("| `correct`", "| `format`"))]
-    assert [row.split("|")[5].strip() for row in rows[:2]] == ["50%", "50%"]
+    assert [row.split("|")[5].strip() for row in rows[:2]] == ["31%", "69%"]
 
 
 def test_long_runs_are_read_in_part_and_the_last_generation_is_among_it(
