@@ -12,9 +12,20 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Job", "JobResult", "Sandbox", "SandboxConfig", "ScriptRun", "default_size"]
+__all__ = ["IMAGE_VARIABLE", "Job", "JobResult", "Sandbox", "SandboxConfig", "ScriptRun", "default_size"]
 
 MIB = 1 << 20
+
+IMAGE_VARIABLE = "REASONENV_SANDBOX_IMAGE"
+"""Names the image that configurations take which name none."""
+
+
+def default_image() -> str:
+    """Return the image's name: `IMAGE_VARIABLE`'s, or the usual one."""
+    return os.environ.get(IMAGE_VARIABLE) or "reasonenv-sandbox:python"
+
+MAX_SHOWN_CHARS = 300
+"""How much is kept of what a program returned."""
 
 
 def default_size() -> int:
@@ -29,7 +40,8 @@ class SandboxConfig:
     """How a back end is set up. Every limit is on by default.
 
     Args:
-        image: the image's name, for back ends that have images.
+        image: the image's name, for back ends that have images; `REASONENV_SANDBOX_IMAGE` names
+            another default.
         size: how many jobs run at a time; 0 takes this process' share of the cores.
         memory_bytes: address space of the program's process; the container gets a quarter GiB more.
         scratch_bytes: room for files, in memory, for each of the places a program may write to.
@@ -45,7 +57,7 @@ class SandboxConfig:
         start_s: seconds that a sandbox may take to start.
     """
 
-    image: str = "reasonenv-sandbox:python"
+    image: str = field(default_factory=default_image)
     size: int = 0
     memory_bytes: int = 512 * MIB
     scratch_bytes: int = 64 * MIB
@@ -149,6 +161,8 @@ class JobResult:
         outcomes: one for each test that calls functions: "passed", "wrong_answer", "timeout",
             "memory", "output_limit", "killed", "crash", "exited", "not_run", or the class of an
             exception.
+        returned: for each such test a short text of what the program returned last, where that
+            was a wrong answer and one of the first; for people, never believed.
         runs: one for each input of a stdio job that was run.
         bad_test: what is wrong with the tests themselves, None where nothing is.
         stdout, stderr: heads of what the program wrote.
@@ -157,6 +171,7 @@ class JobResult:
     """
 
     outcomes: tuple[str, ...] = ()
+    returned: tuple[str | None, ...] = ()
     runs: tuple[ScriptRun, ...] = ()
     bad_test: str | None = None
     stdout: bytes = b""
@@ -188,6 +203,10 @@ class JobResult:
         bad = raw.get("bad")
         return cls(
             outcomes=outcomes,
+            returned=tuple(
+                None if text is None else str(text)[:MAX_SHOWN_CHARS]
+                for text in raw.get("returned", ())[:n_tests]
+            ),
             runs=runs,
             bad_test=None if bad is None else f"test {bad[0]}: {bad[1]}",
             stdout=raw.get("stdout", "").encode("latin-1"),

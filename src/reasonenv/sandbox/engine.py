@@ -42,6 +42,7 @@ FINGERPRINT_LABEL = "org.reasonenv.fingerprint"
 _IN_IMAGE = (
     "__init__.py",
     "candidate.py",
+    "clocks.py",
     "codec.py",
     "functions.py",
     "job.py",

@@ -23,7 +23,7 @@ from reasonenv.sandbox.base import Job, JobResult, SandboxConfig, SandboxFailedE
 
 __all__ = ["Connection", "Pool", "Slot", "SlotBrokenError"]
 
-PROTOCOL = 1
+PROTOCOL = 2
 """The number that supervisors of this package say in their greeting."""
 
 _END_S = 30.0

@@ -11,6 +11,7 @@ import builtins
 import contextlib
 import importlib
 import json
+import reprlib
 import select
 import socket
 import struct
@@ -18,9 +19,25 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .codec import MAX_VALUE_BYTES, NotPlainError, TooLargeError, decode, encode, read_exact
+from .codec import (
+    MAX_VALUE_BYTES,
+    NotPlainError,
+    TooLargeError,
+    decode,
+    encode,
+    read_exact,
+    write_all,
+)
 
 __all__ = ["run_tests"]
+
+_SHOWN_TESTS = 8
+_SHOWN_CHARS = 300
+_REPR = reprlib.Repr()
+_REPR.maxlevel, _REPR.maxstring, _REPR.maxother, _REPR.maxlong = 4, 200, 200, 100
+_REPR.maxlist = _REPR.maxtuple = _REPR.maxset = _REPR.maxfrozenset = _REPR.maxdict = 20
+_REPR.maxdeque = _REPR.maxarray = 20
+_DUMPS = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class CandidateError(Exception):
@@ -40,18 +57,20 @@ class CandidateOutcomeError(BaseException):
 
 
 class Candidate:
-    """The program, over a socket that the job's process hands over."""
+    """The program, over a socket: the first is there from the start, others are asked for."""
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, link: socket.socket) -> None:
         self.control = control
-        self.link: socket.socket | None = None
+        self.link: socket.socket | None = link
         self.raised: BaseException | None = None
         self.decided: str | None = None
+        self.answered: list[Any] = []
 
     def start(self) -> list[Any]:
-        """Ask for a fresh process and return what became of loading the program."""
-        self.close()
-        self.control.send(b'["need"]')
+        """Ask for a fresh process, if this one is gone, and return how the program loaded."""
+        if self.link is not None:
+            return self.receive()
+        self.control.send(b"need")
         fds: list[int] = []
         while not fds:  # a late word about the process before may come first
             data, fds, _, _ = socket.recv_fds(self.control, 64, 1)
@@ -138,10 +157,12 @@ class Candidate:
         answer = self.receive()
         match answer:
             case ["r", value]:
+                self.answered[:] = [value]
                 return value
             case ["R", value, list(after)]:
                 for old, new in zip(given, after, strict=False):
                     _mutate(old, new)
+                self.answered[:] = [value]
                 return value
             case ["n", _]:
                 raise CandidateOutcomeError("wrong_answer")
@@ -286,22 +307,32 @@ def _call(test: dict[str, Any], entry: str, tol: float | None) -> tuple[Run, set
     return run, {entry}
 
 
-def run_tests(stream: int, control: socket.socket, drop: Callable[[], None]) -> None:
-    """Read the tests from `stream`, run them in turn, and report each on `control`.
+def run_tests(
+    stream: int,
+    control: socket.socket,
+    says: int,
+    link: socket.socket,
+    drop: Callable[[], None],
+) -> None:
+    """Read the tests from `stream`, run them in turn, and report each.
 
-    Messages: `["read"]`, `["start", i]`, `["end", i, outcome]`, `["load", outcome]`,
-    `["loading", i]`, `["bad", i, why]`, `["done"]`; `["need"]` asks for a process of the program
-    and is answered with a socket.
+    Lines on `says`: `["read"]`, `["loads"]`, `["load", outcome]`, `["loading", i]`, `["start", i]`,
+    `["end", i, outcome, shown]`, `["bad", i, why]`, `["done"]`. On `control` the supervisor is woken:
+    `done`, or `need`, which asks for another process of the program and is answered with a socket.
     """
     (size,) = struct.unpack(">I", read_exact(stream, 4))
     spec = json.loads(read_exact(stream, size))
     drop()
 
     def say(*message: Any) -> None:
-        control.send(json.dumps(message).encode())
+        write_all(says, _DUMPS(message).encode() + b"\n")
 
     say("read")
+    _run(spec, Candidate(control, link), say)
+    control.send(b"done")
 
+
+def _run(spec: dict[str, Any], candidate: Candidate, say: Callable[..., None]) -> None:
     entry, tol = spec["entry_point"] or "", spec.get("tol")
     compiled: list[tuple[Run, set[str]]] = []
     space: dict[str, Any] = {"__name__": "tests"}
@@ -320,17 +351,18 @@ def run_tests(stream: int, control: socket.socket, drop: Callable[[], None]) -> 
     except BaseException as error:
         return say("bad", number, f"{type(error).__name__}: {str(error)[:200]}")
     modules = _modules(spec["tests"])
-    candidate = Candidate(control)
+    say("loads")
     loaded = _load(candidate)
     say("load", loaded)
     if loaded != "passed":
         return None
     space.pop(entry, None)
+    shown = 0
     for index, (run, free) in enumerate(compiled):
         if candidate.link is None:
             say("loading", index)
             if (loaded := _load(candidate)) != "passed":
-                say("end", index, loaded)
+                say("end", index, loaded, None)
                 continue
         names = dict(space)
         for name in free - set(names):
@@ -342,11 +374,22 @@ def run_tests(stream: int, control: socket.socket, drop: Callable[[], None]) -> 
                 names[head] = _class(candidate, head)
         say("start", index)
         outcome = _outcome(candidate, run, names)
-        say("end", index, outcome)
+        returned = None
+        if outcome == "wrong_answer" and candidate.answered and shown < _SHOWN_TESTS:
+            returned, shown = _shown(candidate.answered[0]), shown + 1
+        say("end", index, outcome, returned)
         if outcome != "passed" and spec.get("stop_at_first"):
             break
     say("done")
     return None
+
+
+def _shown(value: Any) -> str | None:
+    """Return a short text of what the program returned last, for people; nothing believes it."""
+    try:
+        return _REPR.repr(value)[:_SHOWN_CHARS]
+    except Exception:  # an integer of too many digits, say
+        return f"<{type(value).__name__}>"
 
 
 def _load(candidate: Candidate) -> str:
@@ -364,6 +407,7 @@ def _load(candidate: Candidate) -> str:
 
 def _outcome(candidate: Candidate, run: Run, names: dict[str, Any]) -> str:
     candidate.raised = candidate.decided = None
+    candidate.answered.clear()
     outcome = "passed"
     try:
         run(names)
@@ -375,3 +419,15 @@ def _outcome(candidate: Candidate, run: Run, names: dict[str, Any]) -> str:
         name = type(error).__name__
         outcome = name[:100] if name.isidentifier() else "Exception"
     return candidate.decided or outcome
+
+
+def rehearse() -> None:
+    """Go through what each process will do; see `candidate.rehearse`."""
+    source = "assert f([1, 2]) == {'a': 1}"
+    for _ in range(10):
+        run, free = _statement(source)
+        _modules([source])
+        _shown([1])
+        with contextlib.suppress(TypeError):
+            run(dict.fromkeys(free))
+        _DUMPS(("end", 1, "passed", None))
