@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Protocol, runtime_checkable
+
+from reasonenv.sandbox.image.words import words_of
 
 __all__ = ["IMAGE_VARIABLE", "Job", "JobResult", "Sandbox", "SandboxConfig", "ScriptRun", "default_size"]
 
@@ -33,6 +37,17 @@ def default_size() -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     ranks = os.environ.get("LOCAL_WORLD_SIZE", "1")
     return max(1, min(32, (cores or 1) // max(1, int(ranks) if ranks.isdigit() else 1)))
+
+
+@lru_cache(maxsize=65536)
+def _words(test: str) -> tuple[list[str], list[str]] | None:
+    """Return what a test uses; None where only the sandbox's interpreter may be able to say."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return words_of(test)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 @dataclass(frozen=True)
@@ -133,6 +148,7 @@ class Job:
             spec = {
                 "kind": self.kind,
                 "tests": self.tests,
+                "words": [_words(test) if isinstance(test, str) else None for test in self.tests],
                 "entry_point": self.entry_point,
                 "setup": self.setup,
                 "helpers": self.helpers,

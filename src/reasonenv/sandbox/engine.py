@@ -49,6 +49,7 @@ _IN_IMAGE = (
     "scripts.py",
     "supervisor.py",
     "tester.py",
+    "words.py",
 )
 _PING_S = 0.9
 _BUILD = "build it with `reasonenv sandbox build`"

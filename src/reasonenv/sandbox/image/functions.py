@@ -70,9 +70,11 @@ class _Functions:
             None,
             False,
         )
-        theirs.close()
-        link.close()
+        # Only now: each page that is written between the two forks is copied twice.
+        for end in (theirs, link):
+            end.close()
         job.close(ready, taken, says)
+        job.clock.pids = job.pids()
 
     def start(self, prepare: Callable[[], bytes]) -> socket.socket:
         """Start the program's process and return our end of its socket."""
@@ -81,8 +83,6 @@ class _Functions:
             self.job.launch(False, prepare, (self.null, *self.writers), its.fileno())
         finally:
             its.close()
-        self.job.clock.pids = self.job.pids()
-        self.job.clock.restart()
         return ours
 
     def again(self) -> bytes:
@@ -222,6 +222,8 @@ class _Functions:
         except RuntimeError:  # it holds every process there may be, and makes more
             self.outcomes[self.current], self.done = "processes", True
             return
+        job.clock.pids = job.pids()
+        job.clock.restart()
         socket.send_fds(self.control, [b"link"], [link.fileno()])
         link.close()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import random
 import resource
 import select
 import signal
@@ -32,8 +31,8 @@ def fork() -> int:
     """Fork without Python's hooks, which cost more than the fork itself.
 
     They make locks and generators of random numbers anew, for what threads may have left behind.
-    Here a process has one thread whenever it forks, and holds no lock; random numbers are seeded
-    where a program starts. The interpreter's own lock is kept over the call (PyDLL).
+    Here a process has one thread whenever it forks, and holds no lock; all programs shall start
+    with the same random numbers. The interpreter's own lock is kept over the call (PyDLL).
 
     Raises:
         OSError: no process can be started.
@@ -196,7 +195,6 @@ class Job:
         prefix = self.header.get("prefix", "").encode()
 
         def work(program: bytes) -> int:
-            random.seed(0)
             if script:
                 return candidate.run_script(program, 3)
             candidate.run_functions(program, 3, prefix)

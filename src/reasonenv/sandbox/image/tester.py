@@ -6,7 +6,6 @@ descends from has ever held them.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import contextlib
 import importlib
@@ -15,7 +14,6 @@ import reprlib
 import select
 import socket
 import struct
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +26,7 @@ from .codec import (
     read_exact,
     write_all,
 )
+from .words import words_of
 
 __all__ = ["run_tests"]
 
@@ -224,38 +223,6 @@ def _class(candidate: Candidate, name: str) -> type:
     return type(name, (), {"__getattr__": method})
 
 
-def _free_names(tree: ast.AST) -> set[str]:
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    stored = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            stored.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            stored.update((a.asname or a.name).partition(".")[0] for a in node.names)
-        elif isinstance(node, ast.arg):
-            stored.add(node.arg)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            stored.add(node.name)
-    loaded = {node.id for node in names if isinstance(node.ctx, ast.Load)}
-    return loaded - stored - set(dir(builtins))
-
-
-def _modules(tests: list[Any]) -> dict[str, Any]:
-    """Return the library modules that tests use and do not import: the program did, elsewhere."""
-    found: dict[str, Any] = {}
-    for source in tests:
-        if not isinstance(source, str) or "." not in source:
-            continue
-        nodes = list(ast.walk(ast.parse(source)))
-        bases = {id(n.value) for n in nodes if isinstance(n, ast.Attribute)}
-        names = [n for n in nodes if isinstance(n, ast.Name)]
-        for name in {n.id for n in names} & sys.stdlib_module_names - set(found):
-            if all(id(n) in bases for n in names if n.id == name):
-                with contextlib.suppress(ImportError):
-                    found[name] = importlib.import_module(name)
-    return found
-
-
 def _plain_lists(value: Any) -> Any:
     """Return `value` with tuples as lists, since JSON tests cannot tell the two apart."""
     if isinstance(value, list | tuple):
@@ -276,27 +243,26 @@ def _same(left: Any, right: Any, tol: float | None) -> bool:
 Run = Callable[[dict[str, Any]], None]
 
 
-def _statement(source: str) -> tuple[Run, set[str]]:
-    tree = ast.parse(source, "<test>")
-    code = compile(tree, "<test>", "exec", dont_inherit=True)
+def _statement(source: str) -> Run:
+    code = compile(source, "<test>", "exec", dont_inherit=True)
 
     def run(names: dict[str, Any]) -> None:
         exec(code, names)
 
-    return run, _free_names(tree)
+    return run
 
 
-def _check(source: str, entry: str) -> tuple[Run, set[str]]:
-    run, names = _statement(source)
+def _check(source: str, entry: str) -> Run:
+    run = _statement(source)
 
     def checked(space: dict[str, Any]) -> None:
         run(space)
         space["check"](space[entry])
 
-    return checked, names | {entry}
+    return checked
 
 
-def _call(test: dict[str, Any], entry: str, tol: float | None) -> tuple[Run, set[str]]:
+def _call(test: dict[str, Any], entry: str, tol: float | None) -> Run:
     expected = _plain_lists(test["output"])
 
     def run(names: dict[str, Any]) -> None:
@@ -304,7 +270,7 @@ def _call(test: dict[str, Any], entry: str, tol: float | None) -> tuple[Run, set
         if not _same(_plain_lists(result), expected, tol):
             raise AssertionError
 
-    return run, {entry}
+    return run
 
 
 def run_tests(
@@ -334,7 +300,7 @@ def run_tests(
 
 def _run(spec: dict[str, Any], candidate: Candidate, say: Callable[..., None]) -> None:
     entry, tol = spec["entry_point"] or "", spec.get("tol")
-    compiled: list[tuple[Run, set[str]]] = []
+    compiled: list[Run] = []
     space: dict[str, Any] = {"__name__": "tests"}
     number = -1
     try:
@@ -350,7 +316,17 @@ def _run(spec: dict[str, Any], candidate: Candidate, say: Callable[..., None]) -
                 compiled.append(_statement(test))
     except BaseException as error:
         return say("bad", number, f"{type(error).__name__}: {str(error)[:200]}")
-    modules = _modules(spec["tests"])
+    names_used: list[list[str]] = []
+    modules: dict[str, Any] = {}
+    for test, words in zip(spec["tests"], spec["words"], strict=True):
+        if isinstance(test, str):
+            names, libraries = words or words_of(test)
+            names_used.append([*names, entry] if spec["kind"] == "check" else names)
+            for name in libraries:
+                with contextlib.suppress(ImportError):
+                    modules[name] = importlib.import_module(name)
+        else:
+            names_used.append([entry])
     say("loads")
     loaded = _load(candidate)
     say("load", loaded)
@@ -358,15 +334,16 @@ def _run(spec: dict[str, Any], candidate: Candidate, say: Callable[..., None]) -
         return None
     space.pop(entry, None)
     shown = 0
-    for index, (run, free) in enumerate(compiled):
+    for index, (run, free) in enumerate(zip(compiled, names_used, strict=True)):
         if candidate.link is None:
             say("loading", index)
             if (loaded := _load(candidate)) != "passed":
                 say("end", index, loaded, None)
                 continue
         names = dict(space)
-        for name in free - set(names):
-            names[name] = modules.get(name) or _proxy(candidate, name)
+        for name in free:
+            if name not in names:
+                names[name] = modules.get(name) or _proxy(candidate, name)
         if entry:
             names[entry] = names["candidate"] = _proxy(candidate, entry)
             head, _, method = entry.partition(".")
@@ -425,9 +402,8 @@ def rehearse() -> None:
     """Go through what each process will do; see `candidate.rehearse`."""
     source = "assert f([1, 2]) == {'a': 1}"
     for _ in range(10):
-        run, free = _statement(source)
-        _modules([source])
+        run = _statement(source)
         _shown([1])
         with contextlib.suppress(TypeError):
-            run(dict.fromkeys(free))
+            run({"f": None})
         _DUMPS(("end", 1, "passed", None))
