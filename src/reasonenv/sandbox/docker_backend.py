@@ -23,6 +23,9 @@ from reasonenv.sandbox.pool import Pool
 __all__ = ["docker_sandbox", "restrictions"]
 
 _INODES = 16384
+_REMOVE_S = 5.0
+_OVERHEAD_CPUS = 0.25
+"""What the supervisor and the tests' process may use beyond the program's share."""
 
 
 def restrictions(config: SandboxConfig) -> dict[str, Any]:
@@ -41,7 +44,7 @@ def restrictions(config: SandboxConfig) -> dict[str, Any]:
         "mem_limit": memory,
         "memswap_limit": memory,
         "pids_limit": config.processes + 8,
-        "nano_cpus": int(config.cpus * 1e9),
+        "nano_cpus": int((config.cpus + _OVERHEAD_CPUS) * 1e9),
         "cpu_shares": config.cpu_shares,
         "cap_drop": ["ALL"],
         # The supervisor's own: to become the program's user, and to end its processes.
@@ -123,6 +126,16 @@ class _Attached:
             self.socket.shutdown(socket.SHUT_RDWR)
         with contextlib.suppress(Exception):
             self.stream.close()
+        # An engine that hangs is not waited for: the container ends with its stream anyway.
+        remover = threading.Thread(target=self._remove, daemon=True)
+        try:
+            remover.start()
+        except RuntimeError:  # the interpreter is ending
+            self._remove()
+        else:
+            remover.join(_REMOVE_S)
+
+    def _remove(self) -> None:
         with contextlib.suppress(Exception):
             self.client.api.remove_container(self.container.id, force=True, v=True)
 
