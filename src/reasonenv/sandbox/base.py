@@ -83,7 +83,7 @@ class SandboxConfig:
     idle_s: float = 1.0
     overload_s: float = 60.0
     runtime: str | None = None
-    cpu_shares: int = 2048
+    cpu_shares: int = 8192
     start_s: float = 60.0
 
 
