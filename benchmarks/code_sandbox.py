@@ -2,6 +2,7 @@
 
     python benchmarks/code_sandbox.py [--problems FILE.jsonl] [--programs 150] [--size 2]
     python benchmarks/code_sandbox.py --equality [--problems FILE.jsonl] [--programs 100]
+    python benchmarks/code_sandbox.py --soak 3000 [--problems FILE.jsonl]
 
 Ways, interleaved in rounds so that the machine's load falls on all alike:
 
@@ -15,7 +16,8 @@ Ways, interleaved in rounds so that the machine's load falls on all alike:
 Prints programs per second, the ratio to reasonenv, and the p50 of a job's time over a bare fork's.
 
 `--equality` judges right, wrong and slow programs twice, alone and beside 8 busy processes, and
-compares the verdicts test by test.
+compares the verdicts test by test. `--soak N` judges N of them, with sandboxes that are recycled
+after 100 jobs, and says what is left over: processes, descriptors, threads, containers, memory.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ import os
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -38,6 +41,8 @@ from typing import Any
 from reasonenv.checkers.code import judge_program
 from reasonenv.sandbox import Pool, SandboxConfig
 from reasonenv.sandbox.docker_backend import docker_sandbox
+from reasonenv.sandbox.engine import connect
+from reasonenv.sandbox.owner import LABEL
 
 HERE = Path(__file__).parent
 Row = dict[str, Any]
@@ -169,6 +174,69 @@ def equality(rows: list[Row], pool: Pool) -> None:
             print(f"differs: {case[0].get('id', 'slow')}: {left} {other}")
 
 
+ODD = (
+    "import os\ndef f(x):\n    os._exit(3)",
+    "def f(x):\n    while True: pass",
+    "import threading, time\ndef f(x):\n    threading.Thread(target=time.sleep, args=(9,)).start()",
+    "import os\ndef f(x):\n    for _ in range(20):\n        if os.fork() == 0: os.pause()",
+    "def f(x):\n    open('/work/a', 'w').write('x' * 10**6)\n    open('/tmp/b', 'w').close()",
+    "def f(x):\n    return bytearray(1 << 40)",
+)
+
+
+def soak(rows: list[Row], jobs: int, size: int) -> None:
+    """Judge many programs on recycled sandboxes and say what grows and what is left."""
+    pool = docker_sandbox(SandboxConfig(size=size, recycle_after=100))
+
+    def judge(number: int) -> str:
+        if number % 25 == 0:
+            program, tests, entry = ODD[number // 25 % len(ODD)], ["assert f(1) == 1"], "f"
+            row: Row = {"setup": "", "prompt": ""}
+        else:
+            row = rows[number % len(rows)]
+            wrong = row.get("wrong") or [row["solution"]]
+            program = row["solution"] if number % 2 else wrong[0]
+            tests, entry = row["tests"], row["entry_point"]
+        about = {"setup": row["setup"], "prompt": row["prompt"], "time_limit_s": 0.5}
+        return str(judge_program(program, tests, "assert", entry, sandbox=pool, **about).status)
+
+    client = connect()
+    label = {"label": f"{LABEL}={os.getpid()}"}
+
+    def look(when: str) -> None:
+        boxes = client.containers.list(all=True, filters=label, ignore_removed=True)
+        inside = [len(box.top()["Processes"]) for box in boxes]
+        used = [box.stats(stream=False)["memory_stats"]["stats"]["total_rss"] for box in boxes]
+        here = int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+        shims = sum("containerd-shim" in name for name in map(_command, Path("/proc").iterdir()))
+        print(
+            f"{when:16} own: {here >> 20} MiB, {len(os.listdir('/proc/self/fd'))} descriptors, "
+            f"{threading.active_count()} threads; {len(boxes)} containers, {shims} shims; in each "
+            f"{inside} processes, {[value >> 10 for value in used]} KiB",
+            flush=True,
+        )
+
+    seen: dict[str, int] = {}
+    began = time.perf_counter()
+    with ThreadPoolExecutor(size + 1) as executor:
+        list(executor.map(judge, range(1, 61)))
+        look("after 60 jobs")
+        for part in range(0, jobs, max(1, jobs // 5)):
+            numbers = range(part, min(jobs, part + max(1, jobs // 5)))
+            for status in executor.map(judge, numbers):
+                seen[status] = seen.get(status, 0) + 1
+            look(f"after {numbers[-1] + 1} jobs")
+    pool.close()
+    look("after the end")
+    print(f"{jobs} jobs in {time.perf_counter() - began:.0f} s: {seen}")
+
+
+def _command(folder: Path) -> str:
+    with contextlib.suppress(OSError):
+        return (folder / "comm").read_text() if folder.name.isdigit() else ""
+    return ""
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -177,10 +245,13 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--equality", action="store_true")
+    parser.add_argument("--soak", type=int, default=0, metavar="N")
     options = parser.parse_args()
     with open(options.problems, encoding="utf-8") as file:
         rows = [row for row in map(json.loads, file) if row["kind"] == "assert"]
     rows = (rows * (options.programs // len(rows) + 1))[: options.programs]
+    if options.soak:
+        return soak(rows, options.soak, options.size)
     pool = docker_sandbox(SandboxConfig(size=options.size))
     pool.warm()
     if options.equality:
