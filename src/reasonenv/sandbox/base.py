@@ -16,7 +16,15 @@ from typing import Any, Protocol, runtime_checkable
 
 from reasonenv.sandbox.image.words import words_of
 
-__all__ = ["IMAGE_VARIABLE", "Job", "JobResult", "Sandbox", "SandboxConfig", "ScriptRun", "default_size"]
+__all__ = [
+    "IMAGE_VARIABLE",
+    "Job",
+    "JobResult",
+    "Sandbox",
+    "SandboxConfig",
+    "ScriptRun",
+    "default_size",
+]
 
 MIB = 1 << 20
 
@@ -27,6 +35,7 @@ IMAGE_VARIABLE = "REASONENV_SANDBOX_IMAGE"
 def default_image() -> str:
     """Return the image's name: `IMAGE_VARIABLE`'s, or the usual one."""
     return os.environ.get(IMAGE_VARIABLE) or "reasonenv-sandbox:python"
+
 
 MAX_SHOWN_CHARS = 300
 """How much is kept of what a program returned."""

@@ -278,7 +278,7 @@ class Pool:
             self._left(None, slot)
             raise
         with self._lock:
-            self._busy.discard(slot)  # type: ignore[arg-type]
+            self._busy.discard(slot)
             self._busy.add(fresh)
             closed = self._closed
         if closed:

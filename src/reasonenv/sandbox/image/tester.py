@@ -285,8 +285,9 @@ def run_tests(
     """Read the tests from `stream`, run them in turn, and report each.
 
     Lines on `says`: `["read"]`, `["loads"]`, `["load", outcome]`, `["loading", i]`, `["start", i]`,
-    `["end", i, outcome, shown]`, `["bad", i, why]`, `["done"]`. On `control` the supervisor is woken:
-    `done`, or `need`, which asks for another process of the program and is answered with a socket.
+    `["end", i, outcome, shown]`, `["bad", i, why]`, `["done"]`. On `control` the supervisor is
+    woken: `done`, or `need`, which asks for another process of the program and is answered with a
+    socket.
     """
     (size,) = struct.unpack(">I", read_exact(stream, 4))
     spec = json.loads(read_exact(stream, size))
