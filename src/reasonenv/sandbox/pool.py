@@ -90,16 +90,14 @@ class Slot:
                 raise SlotBrokenError("the sandbox is not clean")
             self._unfinished = False
 
-    def run(self, job: Job) -> JobResult:
-        """Run one job.
+    def run(self, job: Job, data: bytes) -> JobResult:
+        """Run one job, of which `data` are the frames.
 
         Raises:
             SlotBrokenError: the supervisor broke; the slot is of no more use.
         """
         self.jobs += 1
         deadline = time.monotonic() + job.hard_s(self.config) + 20
-        frames = job.frames(self.config)
-        data = b"".join(struct.pack(">I", len(frame)) + frame for frame in frames)
         self._unfinished = True
         try:
             self.connection.send(data, deadline)
@@ -188,10 +186,13 @@ class Pool:
     def run(self, job: Job) -> JobResult:
         """Run `job`; see `Sandbox.run`. Jobs start in the order in which they are given."""
         why: list[str] = []
+        # Made before a slot is taken: a sandbox shall not wait for its job.
+        frames = job.frames(self.config)
+        data = b"".join(struct.pack(">I", len(frame)) + frame for frame in frames)
         slot = self._take()
         while True:
             try:
-                result = slot.run(job)
+                result = slot.run(job, data)
             except SlotBrokenError as error:
                 why.append(str(error))
                 if len(why) == 2:

@@ -127,13 +127,11 @@ class _Functions:
                 self.give_up()
         # Who is left is killed with the place, in a moment: nobody has to be looked for here.
         job.reason = job.reason or "exited"
-        job.end()
+        job.leave()
         if job.tester_pid:
             os.kill(job.tester_pid, signal.SIGKILL)
         for stream in job.out:
             stream.drain(4)
-        if job.pid:
-            job.reap()
         if not self.was_read:
             raise RuntimeError("the job was not read to its end")
         heads = [text_of(stream.head) for stream in job.out]
