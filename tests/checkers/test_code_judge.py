@@ -215,6 +215,19 @@ def test_a_failing_program_stops_the_tests_only_if_asked_to(pool):
     assert list(stopped.detail["tests"]) == ["passed", "wrong_answer", "not_run"]
 
 
+def test_thousands_of_tests_are_reported_one_by_one(pool):
+    tests = [f"assert f({n}) != 7" for n in range(6000)]
+    verdict = run(pool, "def f(x): return x", *tests)
+    assert (verdict.detail["passed"], verdict.detail["total"]) == (5999, 6000)
+    assert verdict.detail["tests"][7] == "wrong_answer"
+
+
+def test_tests_that_only_the_sandbox_reads_use_what_the_program_defines(pool):
+    long = f"x = sum([{'1, ' * 9000}])\nassert g(f(1)) == 4 and math.sqrt(x) > 1"
+    program = "import math\ndef f(x): return x + 1\ndef g(x): return x * 2"
+    assert run(pool, program, long).correct
+
+
 def test_a_program_that_dies_in_one_test_is_started_again_for_the_next(pool):
     program = "import os\ndef f(x):\n if x == 1: os._exit(3)\n return x"
     verdict = run(pool, program, "assert f(0) == 0", "assert f(1) == 1", "assert f(2) == 2")
