@@ -416,6 +416,10 @@ def rehearse() -> None:
         for answer in (["r", None], *[["r", {"a": (1, [2.5])}], ["R", 1, [[1]]]] * 10):
             write_frame(ours.fileno(), encode(answer))
         tests = ["assert f([1]) == {'a': (1, [2.5])}", "assert f([1]) == 2"] * 10
-        spec = {"kind": "assert", "setup": "", "entry_point": "f", "tests": tests}
-        spec["words"] = [(["f"], [])] * len(tests)
-        _run(spec, Candidate(control, its, "f"), lambda *message: _DUMPS(message))
+        words: list[tuple[list[str], list[str]]] = [(["f"], [])] * len(tests)
+        spec = {"kind": "assert", "setup": "", "entry_point": "f", "tests": tests, "words": words}
+
+        def say(*message: Any) -> None:
+            _DUMPS(message)
+
+        _run(spec, Candidate(control, its, "f"), say)
