@@ -6,6 +6,7 @@ Every restriction is named in `restrictions`; the conformance suite tries to bre
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import select
 import socket
@@ -86,13 +87,14 @@ class _Attached:
         self.buffer = bytearray()
         self.errors = Tail()
 
-    def _wait(self, writing: bool, deadline: float) -> None:
-        left = deadline - time.monotonic()
-        sockets = [self.socket]
-        ready = select.select(
-            [] if writing else sockets, sockets if writing else [], [], max(0.0, left)
-        )
-        if not any(ready):
+    def _wait(self, deadline: float) -> None:
+        # poll, not select: a trainer may have more descriptors than select can name
+        descriptor = self.socket.fileno()
+        if descriptor < 0:
+            raise EOFError("the connection was closed")
+        ready = select.poll()
+        ready.register(descriptor, select.POLLIN)
+        if not ready.poll(max(0.0, deadline - time.monotonic()) * 1000):
             raise TimeoutError("no answer in time")
 
     def send(self, data: bytes, deadline: float) -> None:
@@ -102,7 +104,7 @@ class _Attached:
     def _raw(self, size: int, deadline: float) -> bytes:
         data = bytearray()
         while len(data) < size:
-            self._wait(False, deadline)
+            self._wait(deadline)
             part = self.socket.recv(min(size - len(data), 1 << 20))
             if not part:
                 raise EOFError(str(self.errors) or "the container has ended")
@@ -126,6 +128,9 @@ class _Attached:
             self.socket.shutdown(socket.SHUT_RDWR)
         with contextlib.suppress(Exception):
             self.stream.close()
+        # The SDK's answer, which holds the socket too, is collected some time: not so long.
+        with contextlib.suppress(OSError):
+            os.close(self.socket.detach())
         # An engine that hangs is not waited for: the container ends with its stream anyway.
         remover = threading.Thread(target=self._remove, daemon=True)
         try:
