@@ -126,6 +126,16 @@ def test_closing_leaves_no_container(pool):
         box.run(GOOD)
 
 
+def test_a_job_of_a_pool_that_is_closed_under_it_says_so(pool):
+    slow = Job("import time\ndef f(x): time.sleep(3)", "assert", ("f(1)",), "f")
+    box = docker_sandbox(SandboxConfig(size=1))
+    box.warm()
+    threading.Timer(0.3, box.close).start()
+    with pytest.raises(SandboxUnavailableError, match="closed"):
+        box.run(slow)
+    assert wait_for(lambda: box.open_slots == 0)
+
+
 def test_nothing_is_left_after_kill_9_of_the_owner_and_one_prune(pool):
     code = textwrap.dedent(
         """

@@ -274,6 +274,8 @@ class Pool:
         if slot is not None:
             slot.close()
         try:
+            if self._closed:
+                raise SandboxUnavailableError(_CLOSED)
             fresh = self._open()
         except BaseException:
             self._left(None, slot)
