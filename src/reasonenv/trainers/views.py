@@ -30,7 +30,7 @@ def check_views(recipe: Recipe, env: ReasoningEnv) -> None:
     if recipe.grpo.get("use_vllm") and (env.views > 1 or env.eval_views > 1):
         # A vLLM server is sent every num_generations-th prompt, for n completions of it.
         raise RecipeError(
-            "grpo.use_vllm with env_args.views or eval_views above 1: TRL has a vLLM server write a "
-            "whole group from its first prompt, so that the completions of the other views would "
+            "grpo.use_vllm with env_args.views or eval_views above 1: TRL has a vLLM server write "
+            "a whole group from its first prompt, so that the completions of the other views would "
             "answer another one; views are not tried with vLLM: set views=1, or use_vllm=false"
         )
