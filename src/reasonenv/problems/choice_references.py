@@ -64,7 +64,7 @@ _NAMED = re.compile(
 )
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def freedom_of(options: tuple[str, ...], stem: str = "") -> Freedom:
     """Return what a rendering may change of a question.
 

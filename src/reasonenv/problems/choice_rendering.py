@@ -92,7 +92,7 @@ class Rendering:
     ) -> tuple[Problem, ...]:
         """Return `count` renderings of one question: the same options in different orders.
 
-        The first is the one that `count` = 1 gives. As long as there are fewer views than options,
+        The first is the one that `count` = 1 gives. While there are no more views than options,
         no option stands at the same place in two of them, so the right one's place tells nothing.
 
         Args:
