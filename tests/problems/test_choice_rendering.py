@@ -1,5 +1,6 @@
 """How draws ask a question: what changes, what must not, and that no place can be learnt."""
 
+import json
 from collections import Counter
 
 import numpy as np
@@ -7,15 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reasonenv.errors import DataError
 from reasonenv.problems.choice_rendering import (
     ADDED,
     LABEL_STYLES,
     NONE_OF_THE_ABOVE,
     Rendering,
+    as_asked,
     roman,
 )
 from reasonenv.problems.choices import UnusableChoiceError, golds_of, labels_of
-from reasonenv.types import Problem
+from reasonenv.types import Problem, canonical_json
 
 OPTIONS = ("red", "blue", "green", "black", "white")
 COLOUR = Problem("Which?", "C", {"options": OPTIONS, "level": 2}, id="q1")
@@ -69,6 +72,7 @@ def test_whatever_is_drawn_the_right_content_is_asked_under_a_label_of_its_own(
         order = view.metadata["rendering"]["order"]
         source = problem.metadata["options"]
         assert [NONE_OF_THE_ABOVE if i == ADDED else source[i] for i in order] == list(options)
+        assert as_asked(problem, json.loads(canonical_json(view.metadata["rendering"]))) == view
     assert len({frozenset(view.metadata["options"]) for view in views}) == 1
     assert views == plan.views(problem, np.random.default_rng(seed), count)
     assert views[0] == plan.views(problem, np.random.default_rng(seed), 1)[0]
@@ -270,6 +274,23 @@ def test_an_unusable_question_is_not_asked():
 def test_a_plan_that_makes_no_sense_is_refused(plan, message):
     with pytest.raises(ValueError, match=message):
         Rendering(**plan)
+
+
+@pytest.mark.parametrize(
+    "rendering",
+    [
+        {},
+        {"labels": "letters"},
+        {"labels": "greek", "order": [0, 1]},
+        {"labels": "letters", "order": [0, 5]},
+        {"labels": "letters", "order": [0, 0]},
+        {"labels": "letters", "order": [0]},
+        {"labels": "letters", "order": "01"},
+    ],
+)
+def test_what_is_no_rendering_of_the_question_is_refused(rendering):
+    with pytest.raises(DataError, match=r"problem q1: .*is no rendering of its 5 options"):
+        as_asked(COLOUR, rendering)
 
 
 def test_roman_numerals_reach_as_far_as_there_can_be_options():

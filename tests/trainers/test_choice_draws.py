@@ -176,7 +176,7 @@ def test_a_run_stores_the_prompts_that_were_asked_and_how(tmp_path: Path) -> Non
         for row in members:
             rendering = json.loads(row["rendering"])
             asked = views[rendering["view"]]
-            assert rendering["order"] == list(asked.metadata["rendering"]["order"])
+            assert env.as_asked(env.problems.find(row["problem_id"]), rendering) == asked
             assert env.prompt_text(asked) == json.loads(row["prompt"])[0]["content"]
         assert [json.loads(row["rendering"])["view"] for row in members] == [0, 1, 0, 1]
     [evaluated, *_] = [row for row in read_rollouts(tmp_path / "run") if row["kind"] == "eval"]
