@@ -66,7 +66,8 @@ def test_reset_and_step_through_gymnasium_make(id, kwargs):
     env = gymnasium.make(id, **kwargs)
     prompt, info = env.reset(seed=7)
     assert isinstance(prompt, str)
-    problem = env.unwrapped.problems.find(info["problem_id"])
+    problem = env.unwrapped.problem
+    assert problem.id == env.unwrapped.problems.find(info["problem_id"]).id
     assert env.unwrapped.question(problem) in prompt
     observation, reward, terminated, truncated, info = env.step(
         env.unwrapped.gold_completion(problem)

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 import gymnasium
+import numpy as np
 from gymnasium.spaces import Space
 
 from reasonenv.answer_format import AnswerFormat
@@ -63,6 +64,10 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
     description: ClassVar[str] = ""
     answer_is: str = "final answer"
     default_layout: ClassVar[AnswerFormat] = AnswerFormat()
+    views: int = 1
+    """How many renderings of its problem the members of one training group see."""
+    eval_views: int = 1
+    """How many renderings of each problem an evaluation asks."""
 
     def __init__(
         self,
@@ -117,6 +122,11 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         self._turns: list[tuple[str, str]] = []
         self._transcript: list[tuple[str, str]] = []
 
+    @property
+    def problem(self) -> Problem | None:
+        """What the running episode asks, as it was asked (`variants`); None before `reset`."""
+        return self._problem
+
     # What a subclass gives
 
     def load_problems(self, split: str, data: Any) -> Problems | Iterable[Problem]:
@@ -143,6 +153,35 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         tags = ", ".join(map(repr, self.layout.tags))
         return from_config(f"Correct() + 0.1 * Format({tags})")
 
+    def variants(
+        self, problem: Problem, rng: np.random.Generator, count: int = 1
+    ) -> tuple[Problem, ...]:
+        """Return the problem as one draw asks it, in `count` ways: itself, unless overridden.
+
+        `reset` and the learner ask these instead of `problem`. Each has the id of `problem`, and
+        the first is the same whatever `count` is. How it was made may stand, as plain data, in
+        its `metadata["rendering"]`: it is stored with each rollout.
+
+        Args:
+            problem: one of `problems`.
+            rng: decides; the result depends on it and on `problem` alone.
+            count: how many.
+        """
+        return (problem,) * count
+
+    def as_asked(self, problem: Problem, rendering: Mapping[str, Any] | None) -> Problem:
+        """Return the problem as a draw asked it, to judge a stored rollout again.
+
+        Args:
+            problem: one of `problems`.
+            rendering: what the draw's `metadata["rendering"]` held, as it was stored; None where
+                it held nothing.
+
+        Raises:
+            DataError: it is no rendering of this problem.
+        """
+        return problem
+
     def question(self, problem: Problem) -> str:
         """Return the question as text, without the instruction on layout."""
         prompt = problem.prompt
@@ -152,6 +191,10 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
     def below_question(self, problem: Problem) -> str:
         """Return what stands right below the question: nothing, unless the kind has options."""
         return ""
+
+    def instruction(self, problem: Problem) -> str:
+        """Return what the prompt demands of an answer's layout."""
+        return self.layout.prompt_instruction(self.answer_is)
 
     def gold_completion(self, problem: Problem) -> str | None:
         """Return a completion in the demanded layout that is right, None where none is known."""
@@ -163,19 +206,19 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
     def feedback(self, judged: Judged) -> str:
         """Return what the policy is told after a wrong answer that is not its last turn."""
         if judged.verdict.status is Status.NO_ANSWER:
-            return f"No answer was found. {self.layout.prompt_instruction(self.answer_is)}"
+            return f"No answer was found. {self.instruction(judged.rollout.problem)}"
         return "That is not right. Try again."
 
     # The prompt
 
     def prompt_text(self, problem: Problem) -> str:
         """Return the whole prompt as one text: system, question, instruction."""
-        instruction = self.layout.prompt_instruction(self.answer_is)
+        instruction = self.instruction(problem)
         return "\n\n".join(p for p in (self.system, self.question(problem), instruction) if p)
 
     def prompt_messages(self, problem: Problem) -> tuple[Message, ...]:
         """Return the whole prompt as chat messages; the instruction ends the last user's."""
-        instruction = self.layout.prompt_instruction(self.answer_is)
+        instruction = self.instruction(problem)
         ending = f"\n\n{instruction}" if instruction else ""
         messages: list[Message] = []
         if self.system:
@@ -201,7 +244,8 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         """Draw a problem and ask it.
 
         Args:
-            seed: starts `np_random` anew; the same seed draws the same problems anywhere.
+            seed: starts `np_random` anew; the same seed draws the same problems anywhere, and
+                asks them in the same way where the kind has several (`variants`).
             options: `{"problem_id": id}` asks that one instead.
 
         Returns:
@@ -217,9 +261,10 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         if options:
             raise ValueError(f"reset knows the option 'problem_id', got {sorted(options)}")
         if problem_id is None:
-            self._problem = self.problems[int(self.np_random.integers(len(self.problems)))]
+            problem = self.problems[int(self.np_random.integers(len(self.problems)))]
         else:
-            self._problem = self.problems.find(problem_id)
+            problem = self.problems.find(problem_id)
+        self._problem = self.variants(problem, self.np_random)[0]
         self._turns = []
         self._transcript = [("prompt", self.prompt_text(self._problem))]
         return self._observe(self._problem), {"problem_id": self._problem.id}

@@ -8,13 +8,21 @@ Range(low=0.0, high=0.5)
 
 * `base`: `Reward`, `Term`, `Scores`, `Range`, `RewardContext`.
 * `algebra`: sums, products, weights and gates.
-* `outcome`, `layout`, `length`, `code`: the catalogue of terms.
+* `outcome`, `layout`, `length`, `choice`, `code`: the catalogue of terms.
 * `custom`: `@term`, a term from a function.
 * `config`: rewards as formulas and as plain data.
 """
 
 from reasonenv.rewards.algebra import gate, solved, unsolved, untruncated
 from reasonenv.rewards.base import Range, Reward, RewardContext, Scores, Term
+from reasonenv.rewards.choice import (
+    Abstention,
+    ChanceCorrected,
+    ExplanationPresent,
+    LetterTextAgree,
+    PermutationConsistency,
+    ValidOption,
+)
 from reasonenv.rewards.code import (
     AllPassed,
     Complexity,
@@ -31,14 +39,19 @@ from reasonenv.rewards.outcome import Correct, Score
 
 __all__ = [
     "TERMS",
+    "Abstention",
     "AllPassed",
+    "ChanceCorrected",
     "Complexity",
     "Correct",
+    "ExplanationPresent",
     "Format",
     "FractionPassed",
     "KimiLength",
+    "LetterTextAgree",
     "NumericPresent",
     "Overlong",
+    "PermutationConsistency",
     "Range",
     "RarityWeightedTests",
     "Reward",
@@ -49,6 +62,7 @@ __all__ = [
     "Syntax",
     "TagCount",
     "Term",
+    "ValidOption",
     "from_config",
     "gate",
     "parse",

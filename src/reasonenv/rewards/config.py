@@ -22,6 +22,7 @@ from reasonenv.rewards.algebra import (
     multiply,
 )
 from reasonenv.rewards.base import Reward, Term
+from reasonenv.rewards.choice import CHOICE_TERMS
 from reasonenv.rewards.code import CODE_TERMS
 from reasonenv.rewards.custom import load_function_term
 from reasonenv.rewards.layout import Format, NumericPresent, TagCount, _Tagged
@@ -42,7 +43,7 @@ TERMS: dict[str, type[Term]] = {
         ShortestCorrect,
         TagCount,
     )
-} | {cls.__name__: cls for cls in CODE_TERMS}
+} | {cls.__name__: cls for cls in (*CHOICE_TERMS, *CODE_TERMS)}
 
 
 MAX_DEPTH = 100

@@ -24,7 +24,7 @@ __all__ = ["Bridge"]
 
 
 class _Asked(NamedTuple):
-    """What a slot of the current generation asks; made once for the whole group."""
+    """What a slot of the current generation asks in one of its views; made once for all members."""
 
     problem: Problem
     prompt: str | list[dict[str, str]]
@@ -63,21 +63,37 @@ class Bridge:
     seconds: float = 0.0
     """What judging and scoring the last call took."""
 
-    _asked: dict[int, _Asked] = field(default_factory=dict)
+    _asked: dict[tuple[int, int], _Asked] = field(default_factory=dict)
 
     def resolve(self, slots: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return TRL's rows for the loader's slots: prompt, problem id and slot; never a gold."""
-        draws = self.train if self.mode == "train" else self.held_out
+        """Return TRL's rows for the loader's slots: prompt, problem id, slot, view; never a gold.
+
+        The rows of one group stand together: row i of a group asks view i modulo the number of
+        views of its slot.
+        """
+        training = self.mode == "train"
+        draws = self.train if training else self.held_out
         assert draws is not None
-        self._asked = {slot: self._ask(draws[slot]) for slot in {one["slot"] for one in slots}}
-        return [
-            {
-                "prompt": self._asked[one["slot"]].prompt,
-                "problem_id": self._asked[one["slot"]].problem.id,
-                "slot": one["slot"],
-            }
-            for one in slots
-        ]
+        size = self.group_size if training else self.eval_samples
+        views = self.env.views if training else self.env.eval_views
+        self._asked = {
+            (slot, view): self._ask(problem)
+            for slot in {one["slot"] for one in slots}
+            for view, problem in enumerate(draws.asked(slot, self.env, views))
+        }
+        rows = []
+        for i, one in enumerate(slots):
+            view = i % size % views
+            asked = self._asked[one["slot"], view]
+            rows.append(
+                {
+                    "prompt": asked.prompt,
+                    "problem_id": asked.problem.id,
+                    "slot": one["slot"],
+                    "view": view,
+                }
+            )
+        return rows
 
     def _ask(self, problem: Problem) -> _Asked:
         prompt = self.prompt(problem)
@@ -89,6 +105,7 @@ class Bridge:
         *,
         completion_ids: Sequence[Sequence[int]],
         slot: Sequence[int],
+        view: Sequence[int],
         trainer_state: Any,
         **_: Any,
     ) -> list[float | None]:
@@ -97,6 +114,7 @@ class Bridge:
         Args:
             completion_ids: token ids of each completion; rows of one group stand together.
             slot: the slot that each answers.
+            view: in which of the slot's views it was asked.
             trainer_state: TRL's, for the global step.
 
         Returns:
@@ -107,10 +125,11 @@ class Bridge:
         size = self.group_size if self.mode == "train" else self.eval_samples
         decoded = {tuple(ids): self._decode(ids) for ids in completion_ids}
         rollouts = []
+        asked = [self._asked[key] for key in zip(slot, view, strict=True)]
         for i, (ids, one) in enumerate(zip(completion_ids, slot, strict=True)):
             text, truncated = decoded[tuple(ids)]
             rollout = Rollout(
-                problem=self._asked[one].problem,
+                problem=asked[i].problem,
                 completion=text,
                 # The position keeps two draws of one slot apart, which uneven ranks may repeat.
                 group_id=f"{self.mode}-{step}-{one}-{i // size}",
@@ -122,7 +141,7 @@ class Bridge:
             rollouts.append(rollout)
         context = RewardContext(step=step, total_steps=self.total_steps)
         judged, scores = self.env.judge_and_score(rollouts, context)
-        self.rows = rollout_rows(judged, scores, [self._asked[one].text for one in slot])
+        self.rows = rollout_rows(judged, scores, [one.text for one in asked])
         self.seconds = time.perf_counter() - started
         return [None if np.isnan(value) else float(value) for value in scores.total]
 

@@ -17,7 +17,7 @@ from reasonenv.errors import DataError, StorageError
 from reasonenv.extras import need
 from reasonenv.files import append_jsonl, read_jsonl, write_atomic
 from reasonenv.rewards import Scores
-from reasonenv.types import Judged, canonical_json, thaw
+from reasonenv.types import Judged, Problem, canonical_json, thaw
 
 __all__ = [
     "cut_back",
@@ -28,7 +28,7 @@ __all__ = [
     "write_rollouts",
 ]
 
-_TEXTS = {"prompt", "prefill", "completion", "answer", "detail"}
+_TEXTS = {"prompt", "rendering", "prefill", "completion", "answer", "detail"}
 _PART = re.compile(r"(train|eval)-(\d+)\.parquet\Z")
 
 
@@ -52,6 +52,7 @@ def rollout_rows(judged: Sequence[Judged], scores: Scores, prompts: Sequence[str
             "group_id": one.rollout.group_id,
             "problem_id": one.rollout.problem.id,
             "prompt": prompt,
+            "rendering": _rendering(one.rollout.problem),
             "prefill": one.rollout.prefill,
             "completion": one.rollout.completion,
             "n_tokens": one.rollout.n_tokens,
@@ -70,6 +71,12 @@ def rollout_rows(judged: Sequence[Judged], scores: Scores, prompts: Sequence[str
         }
         for i, (one, prompt) in enumerate(zip(judged, prompts, strict=True))
     ]
+
+
+def _rendering(problem: Problem) -> str | None:
+    """Return how a draw asked its problem (labels, order of options) as JSON; None if as it is."""
+    rendering = problem.metadata.get("rendering")
+    return None if rendering is None else canonical_json(rendering)
 
 
 def _number(value: float) -> float | None:
