@@ -1,0 +1,171 @@
+"""What a reply without a stated answer may still commit itself to (policy 6, 12, 16).
+
+Tried in order: the whole reply, its last line, a label that ends it, a first line that is a label,
+an opening yes or no, and one sentence that names one option's text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean, in_words, text_key
+from reasonenv.checkers.choice.page import Page
+from reasonenv.checkers.choice.reading import NOTHING, Reading, Slot
+from reasonenv.checkers.choice.slots import read_slot
+from reasonenv.checkers.choice.statement import Statement
+
+__all__ = ["closing_statement"]
+
+MAX_SENTENCE_CHARS = 400
+MIN_NAMED_CHARS = 3
+"""Of an option text that a sentence may name without saying so: a shorter one may be any word."""
+
+_UNSURE = re.compile(
+    r"\b(?:could|might|may|maybe|perhaps|either|if|unsure|not sure|don't know|cannot|can't|guess"
+    r"|neither|oder|ou|или|или|vielleicht|peut-être|quizás?|forse|talvez)\b|\?|不确定|也许|可能|还是"
+)
+_NOT = re.compile(
+    r"\b(?:not|never|n't|no|isn't|nor|except|without|rather than|instead of|nicht|kein|pas|non|não"
+    r"|niet|nie|не)\b|n't\b|不"
+)
+_OPENING = re.compile(
+    r"(yes|no|true|false|ja|nein|oui|non|sí|si|sì|sim|não|nee|tak|nie|да|нет|evet|hayır|是|否|对|错|はい"
+    r"|いいえ|예|아니요|نعم|لا|हाँ|हां|नहीं|wahr|falsch|richtig|vrai|faux|verdadero|falso|vero"
+    r"|correct|incorrect|верно|неверно|doğru|yanlış|đúng|sai|có|không)(?![\w'])[.,!:;]?(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_JOINS = re.compile(r"\s*(?:and|or|und|oder|et|ou|y|o|и|или|/|but|to|one)\b", re.IGNORECASE)
+_MORE_SENTENCES = re.compile(r"[.!?。！？]\s*(?=[^\s\"')\]*])")
+_TRAILING = re.compile(
+    r"(?:\s(?:remains|it is|fits|survives|wins|is left)|です|だ|である|となる|になります|입니다|이다|번(?:입니다)?|다|项|項)"
+    r"(?=[.!。\s]*\Z)"
+)
+_OUTER = " .:,;!?-–—。，！？、\"'"
+ENDING_CHARS = 160
+"""Of the last line, searched for words such as "so" before a label or an option's text."""
+_PERCENT = re.compile(r"\d\s?%")
+
+
+def closing_statement(page: Page, options: Options, lo: int, hi: int) -> Statement | None:
+    """Return what a part of a page without explicit statements commits itself to."""
+    for found in _places(page, options, lo, hi):
+        if found.slot.reading is not Reading.NOTHING and found.slot.by != "last words":
+            return found
+    return None
+
+
+def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statement]:
+    text, labels = page.text, options.labels
+    start, end = _trimmed(text, lo, hi)
+    if start >= end:
+        return
+    whole = text[start:end] if end - start <= MAX_SLOT_CHARS else ""
+    lines = [line for line in text[max(start, end - 4 * MAX_SLOT_CHARS) : end].split("\n") if line.strip()]
+    last = lines[-1].strip()
+    one_line = bool(whole) and "\n" not in whole
+    if whole and one_line and _one_label(whole, options) and not _hedged(whole):
+        yield Statement("whole reply", start, end, read_slot(whole, options), whole)
+    elif whole and labels.run.fullmatch(clean(whole)):
+        yield Statement("whole reply", start, end, read_slot(whole, options), whole)
+    below = len(lines) > 1 and labels.list_item.match(lines[-1])
+    listed = bool(below and labels.list_item.match(lines[-2]))
+    if len(last) <= MAX_SLOT_CHARS and not listed and not one_line:
+        slot = read_slot(last, options) if _one_label(last, options) and not _hedged(last) else NOTHING
+        yield Statement("last line", end - len(last), end, slot, last)
+    if not listed:
+        yield from _ending(options, last[-ENDING_CHARS:], end)
+    first = text[start : min(end, start + MAX_SLOT_CHARS)].partition("\n")[0].strip()
+    if not one_line and first and not listed:
+        yield _first_line(page, options, start, first, end)
+    yield from _in_prose(page, options, start, end, whole, last)
+
+
+def _ending(options: Options, tail: str, end: int) -> Iterator[Statement]:
+    """Read "..., so C.", "...: Canberra", "... Lithium. **I. Lithium**": what the last words name."""
+    labels = options.labels
+    if _PERCENT.search(tail):
+        return
+    for connector in labels.connector.finditer(tail):
+        said = tail[connector.end() :]
+        words = clean(_TRAILING.sub("", said)).strip(_OUTER)
+        lead = labels.lead.match(words)
+        at = end - len(said)
+        if lead and labels.index(lead["label"]) >= 0 and not lead["label"].islower():
+            rest = words[lead.end() :].strip(_OUTER + ")")
+            named = options.whole(rest) if rest else None
+            slot = options.label(lead["label"])
+            if not rest or (named and named.positions == slot.positions):
+                yield Statement("closing label", at, end, slot, said)
+                return
+        named = options.whole(words) if words else None
+        if named is not None and connector[0].strip() not in ("", ".", ",", "，", "、"):
+            yield Statement("closing text", at, end, named, said)
+            return
+
+
+def _trimmed(text: str, lo: int, hi: int) -> tuple[int, int]:
+    part = text[lo:hi]
+    left = len(part) - len(part.lstrip())
+    return lo + left, lo + len(part.rstrip())
+
+
+def _one_label(line: str, options: Options) -> bool:
+    """Whether at most one label stands in a line: "A = 1, B = 2" is no commitment to A."""
+    standing = {label for label in options.labels.standing.findall(clean(line)) if label != "I"}
+    return len(standing) <= 1 or options.whole(line) is not None
+
+
+def _hedged(line: str) -> bool:
+    return "?" in line or "？" in line
+
+
+def _first_line(page: Page, options: Options, start: int, first: str, end: int) -> Statement:
+    slot = NOTHING
+    if options.labels.leading.fullmatch(clean(first)):
+        slot = read_slot(first, options)
+    elif options.labels.list_item.match(first) and not _list_below(page, options, start, end, first):
+        named = read_slot(first, options)
+        token = options.labels.leading.match(clean(first))
+        if token and named.reading is Reading.OPTION and options.whole(clean(first)[token.end():].lstrip(" ).:-")):
+            slot = named
+    return Statement("first line", start, start + len(first), slot, first)
+
+
+def _list_below(page: Page, options: Options, start: int, end: int, first: str) -> bool:
+    rest = page.text[start + len(first) : min(end, start + len(first) + 200)].lstrip()
+    return options.labels.list_item.match(rest) is not None
+
+
+def _in_prose(
+    page: Page, options: Options, start: int, end: int, whole: str, last: str
+) -> Iterator[Statement]:
+    """Read an opening yes or no, and a reply of one sentence that names one option text."""
+    opening = _OPENING.match(clean(page.text[start : min(end, start + MAX_SENTENCE_CHARS)]))
+    if opening and not _JOINS.match(opening["rest"]):
+        slot = options.whole(opening[1])
+        if slot is not None:
+            yield Statement("opening word", start, min(end, start + 10), slot, opening[1])
+    sentence = clean(whole)
+    if not whole or len(whole) > MAX_SENTENCE_CHARS or _MORE_SENTENCES.search(sentence):
+        return
+    key = text_key(sentence)
+    if _UNSURE.search(key):
+        return
+    words = in_words(key)
+    named = [hit for hit in options.named(words) if not _negated_name(words, hit)]
+    positions = {position for position, _, _ in named}
+    if len(positions) == 1:
+        position = positions.pop()
+        text = options.keys[position]
+        if len(text) >= MIN_NAMED_CHARS or text.isdecimal() or not text.isascii():
+            slot = Slot(Reading.OPTION, (position,), "text")
+            yield Statement("one option named", start, end, slot, sentence)
+
+
+def _negated_name(words: str, hit: tuple[int, int, int]) -> bool:
+    before, after = words[max(0, hit[1] - 30) : hit[1]], words[hit[2] : hit[2] + 16]
+    return bool(
+        re.search(r"\b(?:not|never|n't|isn't|neither|nor|except|without|than)\s(?:\w+\s)?\Z", before)
+        or re.match(r"\s(?:is|was|does|did|can|are)(?:\snot|n't|nt)\b|\s(?:isn|doesn|can|won)\b", after)
+    )

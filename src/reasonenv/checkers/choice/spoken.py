@@ -1,0 +1,347 @@
+r"""Statements in words: "the answer is B", "I choose B", "B is correct", "no, B"."""
+
+from __future__ import annotations
+
+import re
+
+from reasonenv.checkers.choice.context import is_meant, is_question
+from reasonenv.checkers.choice.marked import read_field, read_tag
+from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean
+from reasonenv.checkers.choice.page import Page
+from reasonenv.checkers.choice.reading import Reading, Slot, several
+from reasonenv.checkers.choice.slots import read_slot
+from reasonenv.checkers.choice.statement import Statement
+from reasonenv.checkers.choice.words import AFTER_NOUN, PREDICATE
+
+__all__ = ["Statement", "read_chosen", "read_correction", "read_noun", "read_predicate"]
+
+MAX_BLANK_CHARS = 400
+"""Between a cue and its slot."""
+SENTENCE_CHARS = 200
+"""Before a predicate, searched for its subject."""
+
+_AFTER_NOUN = re.compile(AFTER_NOUN)
+_NOT_THE_ANSWER = re.compile(
+    r"\b(?:one|another|each|every|other|wrong|incorrect|any|next|which|what|no|false|second-best"
+    r"|possible|your|falsche|previous|mauvaise|whose)\s?(?:possible )?\Z"
+)
+_OPTION_NOUNS = frozenset(("option", "choice", "letter", "opción", "opção", "opzione", "вариант"))
+_BLANK = re.compile(rf"[\s*_:：>]{{0,{MAX_BLANK_CHARS}}}")
+_SENTENCE = re.compile(
+    r"(?<=[^A-Z\s(.][.!?])\s+(?=\S)|(?<=\.\.)\s+(?=\S)|(?<=[。！？])|\s(?=Wait\b|Hmm\b|hmm,)"
+)
+_HEADING_BEFORE = re.compile(r"[\s#*>_\d.\"'(-]*(?:[^\W\d_]+\s+){0,3}[\"'*_]{0,3}\Z")
+_BARE = (
+    r"[ \t]{{0,3}}[*_\"'(\[]{{0,3}}(?P<label>{label})[)\]*_\"']{{0,3}}"
+    r"(?=\s*(?:\Z|\n|[.!,;。！，；]|है|입니다|です|'[dt][ıiuü]r|\s(?:because|since|as)\b))"
+)
+_AFTER_CHOSEN = re.compile(
+    r"(?:s|n|d|ed|ing)?(?![^\W\d_])[,:]?[\s*_]{0,4}(?:\s?(?:with|for|to|on|is|as my (?:final )?answer"
+    r"|my (?:final )?answer|the answer|the|us with|me with|only|just|also|l'|la|le|el|il|die|de|auf)"
+    r"(?=[\s:(*]))?[:]?[\s*_\"'(\[]{0,4}"
+)
+_AFTER_CHOSEN_CJK = re.compile(r"[了择項项:：]{0,2}[\s*_\"'(\[（【]{0,4}")
+_CHOSEN_ENDS = re.compile(
+    r"[\s)\]*_\"'}]{0,4}(?:\Z|\n|[.,;:!?)—–。，！？、-]|项|項|吧|了|\(|(?:because|since|as|with|for|here"
+    r"|over|instead|rather|and not|due|weil|da|denn|car|parce|porque|pues|perché|pois|omdat|bo"
+    r"|потому|çünkü|vì|karena)\b|[\u3040-\u30ff\u4e00-\u9fff])"
+)
+_FIRST_PERSON = re.compile(r"\bi(?:'d|'ll|'m| would| will| am)?\s(?:\w+ly\s|now\s|must\s)?\Z")
+_IS_RIGHT = re.compile(rf"(?P<gap>[^.!?\n。！？;]{{0,100}}?){PREDICATE}")
+_ALSO_TEXT = frozenset(("choose", "chose", "pick", "select", "go with", "going with", "must be"))
+_JOINED_BEFORE = r"({label})[\])]?\s*(?:\band\b|\bor\b|\bund\b|\boder\b|\bet\b|\bou\b|和|或|与)\s*\Z"
+_BOTH = (
+    r"(?P<first>{label})[\])]?(?:\s*(?:,|\band\b|\bor\b|&|和|\bund\b|\by\b|\bet\b)\s*)+[\[(]?"
+    r"(?P<second>{label})[\])]?\s(?:are|both|could|may|might)\b[^.\n]{{0,20}}\b(?:correct|right|true)"
+)
+
+
+def read_noun(page: Page, options: Options, at: int, lo: int, hi: int, stem: str) -> Statement | None:
+    """Read what follows "answer", "choice", "Antwort" ...: a field, a tag, or a slot in words."""
+    low = page.low
+    before = low[at - 1] if at > lo else " "
+    if before in "<_[":
+        return read_tag(page, options, at, lo, hi) or read_field(page, options, at, lo, hi)
+    if before in "\"'":
+        field = read_field(page, options, at, lo, hi)
+        if field:
+            return field
+    elif before.isalpha() and before < "\u0590":
+        return None
+    found = _AFTER_NOUN.match(low, at + len(stem), hi)
+    if not found or (stem in _OPTION_NOUNS and found["plural"]):
+        return None
+    if _NOT_THE_ANSWER.search(low, max(lo, at - 24), at):
+        return None
+    if found["not"]:
+        return _negated(page, options, at, found.end(), hi)
+    if found["heading"] is not None and not found["colon"] and not found["is"]:
+        line = page.text.rfind("\n", max(lo, at - 60), at)
+        if not _HEADING_BEFORE.fullmatch(page.text, max(lo, line + 1), at) or at - line > 60:
+            return None
+    if found["bare"] is not None:
+        return _bare(page, options, at, found.end(), lo, hi, stem)
+    start, end, crossed = _slot_span(page, found.end(), hi)
+    fast = options.labels.fast.match(page.text, start, hi)
+    if fast and options.labels.index(fast[1]) >= 0:
+        end = fast.end(1)
+        slot = _with_next_lines(page, options, fast, hi)
+    elif start >= hi:
+        return None
+    else:
+        slot = _read_line(page, options, start, end, crossed, hi)
+    if slot.reading is Reading.NOTHING:
+        return None
+    if stem in ("solution", "response", "letter") and slot.by in ("number", "position"):
+        return None
+    would = (found["is"] or "") in ("would be", "wäre", "serait", "sería", "sarebbe", "seria")
+    meant = is_meant(page, at, lo, would=would)
+    if meant == "no" or (would and " if " in low[end : end + 80].split("\n")[0] + " "):
+        return None
+    if would and re.search(r"\b(?:if|had|unless|were)\b", low[start : end + 60].split("\n")[0]):
+        return None
+    anchor = "heading" if found["heading"] is not None else "cue"
+    return Statement(anchor, at, _end(page, options, start, end, slot), slot, page.text[start:end], meant == "if")
+
+
+def _end(page: Page, options: Options, start: int, end: int, slot: Slot) -> int:
+    """Return where the words that name an option end; what follows them is looked at apart."""
+    if slot.reading is Reading.OPTION and slot.by == "label":
+        token = options.labels.lead.search(page.text, start, min(end, start + 60))
+        label = options.labels.of(slot.positions[0])
+        while token and options.labels.index(token["label"]) != slot.positions[0]:
+            token = options.labels.lead.search(page.text, token.end(), min(end, start + 120))
+        if token and label:
+            return token.end()
+    return end
+
+
+def _negated(page: Page, options: Options, at: int, after: int, hi: int) -> Statement | None:
+    start, end, _ = _slot_span(page, after, hi)
+    said = page.text[start:end]
+    slot = read_slot("not " + said, options)
+    return Statement("cue", at, end, slot, said)
+
+
+def _bare(
+    page: Page, options: Options, at: int, after: int, lo: int, hi: int, stem: str
+) -> Statement | None:
+    """Read "answer C." and "Doğru cevap B." """
+    if stem in _OPTION_NOUNS:
+        return None
+    pattern = re.compile(_BARE.format(label=options.labels.upper))
+    found = pattern.match(page.text, after, hi)
+    if not found or is_meant(page, at, lo, by_verb=True) != "yes":
+        return None
+    if found["label"] in "AI" and page.text[found.end() : found.end() + 1].isspace():
+        pass
+    slot = options.label(found["label"])
+    return Statement("cue", at, found.end("label"), slot, found["label"])
+
+
+def _slot_span(page: Page, after: int, hi: int) -> tuple[int, int, bool]:
+    """Return where a slot starts and its line ends, and whether it stands on a later line."""
+    blank = _BLANK.match(page.text, after, hi)
+    start = blank.end() if blank else after
+    if page.text.startswith("---", start) or page.text.startswith("===", start):
+        line = page.text.find("\n", start, min(hi, start + 90))
+        if line >= 0 and not page.text[start:line].strip("-="):
+            blank = _BLANK.match(page.text, line, hi)
+            start = blank.end() if blank else line
+    limit = min(hi, start + MAX_SLOT_CHARS)
+    end = page.text.find("\n", start, limit)
+    return start, end if end >= 0 else limit, "\n" in page.text[after:start]
+
+
+def _with_next_lines(page: Page, options: Options, fast: re.Match[str], hi: int) -> Slot:
+    """Read a label alone on its line, and labels alone on the lines below it."""
+    positions = [options.labels.index(fast[1])]
+    found = options.labels.bare_line.match(page.text, fast.end(), hi)
+    while found and len(positions) < 30:
+        positions.append(options.labels.index(found[1]))
+        if found.end() >= hi:
+            break
+        found = options.labels.bare_line.match(page.text, found.end(), hi)
+    return several(*positions) if len(positions) > 1 else Slot(Reading.OPTION, tuple(positions))
+
+
+def _read_line(
+    page: Page, options: Options, start: int, end: int, crossed: bool, hi: int
+) -> Slot:
+    text = page.text
+    line = text[start:end]
+    labels = options.labels
+    if labels.list_item.match(line):
+        below = text[end + 1 : min(hi, end + 80)]
+        item = labels.list_item.match(below)
+        if item:  # the options told again, or several of them
+            return _list(page, options, start, hi)
+    sentence = _SENTENCE.split(line, maxsplit=1)[0]
+    slot = read_slot(sentence, options)
+    if crossed and slot.reading is Reading.OPTION and slot.by == "label":
+        lead = labels.lead.match(clean(line))
+        rest = clean(line)[lead.end() :] if lead else ""
+        if rest[:1].isspace() and rest.strip()[:1].isalpha():
+            return Slot(Reading.NOTHING)  # prose that begins with "A"
+    return slot
+
+
+def _list(page: Page, options: Options, start: int, hi: int) -> Slot:
+    told: list[int] = []
+    at = start
+    while at < hi and len(told) < 30:
+        end = page.text.find("\n", at, min(hi, at + MAX_SLOT_CHARS))
+        end = end if end >= 0 else min(hi, at + MAX_SLOT_CHARS)
+        item = options.labels.list_item.match(page.text, at, end)
+        if not item:
+            break
+        told.append(options.labels.index(item[1]))
+        at = end + 1
+    distinct = tuple(sorted({index for index in told if index >= 0}))
+    if len(distinct) == len(options.texts):
+        return Slot(Reading.NOTHING)
+    return several(*distinct) if len(distinct) > 1 else Slot(Reading.NOTHING)
+
+
+def read_chosen(
+    page: Page, options: Options, at: int, lo: int, hi: int, stem: str
+) -> Statement | None:
+    """Read what follows "I choose", "that leaves", "it's", "选" ..."""
+    low = page.low
+    before = low[at - 1] if at > lo else " "
+    if before.isalpha() and before < "\u0590":
+        return None
+    pattern = _AFTER_CHOSEN if stem < "\u2e80" else _AFTER_CHOSEN_CJK
+    found = pattern.match(low, at + len(stem), hi)
+    if not found:
+        return None
+    start, end, crossed = found.end(), 0, "\n" in low[at : found.end()]
+    if crossed:
+        return None
+    limit = min(hi, start + MAX_SLOT_CHARS)
+    end = page.text.find("\n", start, limit)
+    line = page.text[start : end if end >= 0 else limit]
+    opened = page.text[start - 1 : start] in "([" and start > 0
+    line = _SENTENCE.split(("(" if opened and page.text[start - 1] == "(" else "") + line, maxsplit=1)[0]
+    slot = read_slot(line, options)
+    if slot.reading not in (Reading.OPTION, Reading.SEVERAL, Reading.CONTRADICTION):
+        return None
+    if slot.by == "label":
+        lead = re.match(
+            rf"\W{{0,4}}(?:(?:option|choice|answer|letter)\s+)?[*_(\[\"']{{0,4}}{options.labels.upper}",
+            line,
+            re.IGNORECASE,
+        )
+        if not lead or not _CHOSEN_ENDS.match(line, lead.end()):
+            if slot.reading is Reading.OPTION or not lead:
+                return None
+        if line[lead.end() - 1].islower() and line[lead.end() : lead.end() + 1] != ")":
+            return None
+    elif slot.by == "position" or slot.by == "text":
+        pass
+    elif stem not in _ALSO_TEXT:
+        return None
+    if slot.by == "last words" or (slot.reading is Reading.SEVERAL and not _FIRST_PERSON.search(low, max(lo, at - 16), at) and stem not in ("选", "选择")):
+        return None
+    if is_question(page, start, hi) or is_meant(page, at, lo, by_verb=True) != "yes":
+        return None
+    return Statement("chosen", at, start + len(line), slot, line)
+
+
+def read_predicate(
+    page: Page, options: Options, at: int, lo: int, hi: int, stem: str
+) -> Statement | None:
+    """Read "B is correct", "B ✅", "Canberra is the answer": the subject stands before."""
+    text, labels = page.text, options.labels
+    start = max(lo, at - SENTENCE_CHARS)
+    for stop in (". ", "! ", "? ", "\n", "。", "; ", "；", "！"):
+        start = max(start, text.rfind(stop, start, at) + 1)
+    subjects = list(labels.subject.finditer(text, start, at))[:-4:-1]
+    found = None
+    for subject in subjects:
+        found = _IS_RIGHT.match(text, subject.end(), min(hi, at + 40))
+        if found and found.start("predicate") <= at < found.end():
+            break
+    else:
+        found = None
+    if found is None:
+        if stem in ("correct", "right", "正确"):
+            return _both(page, options, start, at, hi) or _text_is_right(page, options, start, at, lo, hi)
+        return None
+    slot = options.label(subject[1])
+    if slot.reading is not Reading.OPTION:
+        return None
+    gap = found["gap"].strip(" \t)].:,*_-—–\"'")
+    if gap and not _is_class_word(gap):
+        named = options.whole(gap)
+        if named is None:
+            return None
+        if named.positions != slot.positions:
+            if found["gap"].lstrip()[:1] in ",":
+                return None
+            slot = Slot(Reading.CONTRADICTION, (*slot.positions, *named.positions))
+    joined = re.search(
+        _JOINED_BEFORE.format(label=labels.upper), text[start : subject.start(1)]
+    )
+    if joined:
+        slot = several(labels.index(joined[1]), *slot.positions)
+    mark = found["predicate"].lstrip()[:1] in ":=—–-✅✓✔☑(["
+    begin = subject.start()
+    if is_question(page, found.end(), hi) or is_meant(page, begin, lo, by_verb=False) != "yes":
+        return None
+    return Statement(
+        "mark" if mark else "is right", begin, found.end(), slot, text[begin : found.end()]
+    )
+
+
+_CLASS_WORDS = re.compile(
+    r"(?:选项|項|项|şıkkı|seçeneği|번|option|choice|answer|variant|вариант)\Z", re.IGNORECASE
+)
+
+
+def _is_class_word(gap: str) -> bool:
+    return _CLASS_WORDS.match(gap) is not None
+
+
+def _both(page: Page, options: Options, start: int, at: int, hi: int) -> Statement | None:
+    pattern = _BOTH.format(label=options.labels.upper)
+    both = re.search(pattern, page.text[start : min(hi, at + 10)])
+    if not both:
+        return None
+    slot = several(options.labels.index(both["first"]), options.labels.index(both["second"]))
+    return Statement("is right", start + both.start(), start + both.end(), slot, both[0])
+
+
+_TEXT_SUBJECT = re.compile(
+    r"(?P<text>.{1,200}?)[*_\"']{0,3},?\s(?:is|was|must be|seems)\s(?:therefore |clearly |thus )?"
+    r"(?:the |my )?(?:correct|right|best)(?:\s(?:answer|option|choice|one))?(?:\s*[.!]|\s*\Z|\n)"
+)
+
+
+def _text_is_right(
+    page: Page, options: Options, start: int, at: int, lo: int, hi: int
+) -> Statement | None:
+    found = _TEXT_SUBJECT.match(page.text[start : min(hi, at + 30)].lstrip())
+    named = options.whole(re.sub(r"\A(?:so|thus|hence|therefore),?\s", "", found["text"], flags=re.I)) if found else None
+    if not found or named is None or is_meant(page, start, lo) != "yes":
+        return None
+    return Statement("is right", start, min(hi, at + 7), named, found[0])
+
+
+def read_correction(
+    page: Page, options: Options, at: int, lo: int, hi: int, stem: str
+) -> Statement | None:
+    """Read "no, B" and "changed it to B"."""
+    start = at
+    for ahead in ("on ", "i ", "change "):
+        if page.low.startswith(ahead, at - len(ahead)):
+            start = at - len(ahead)
+    found = options.labels.corrected.match(page.text, start, min(hi, at + 80))
+    if not found or is_question(page, found.end(), hi):
+        return None
+    if found[1] in "AI" and page.text[found.end() : found.end() + 1] == " ":
+        return None
+    slot = options.label(found[1])
+    if slot.reading is not Reading.OPTION:
+        return None
+    return Statement("correction", start, found.end(), slot, found[0])
