@@ -42,6 +42,7 @@ _TRAILING = re.compile(
     r"(?=[.!。\s]*\Z)"
 )
 _OUTER = " .:,;!?-–—。，！？、\"'"
+_LABEL_BEHIND = re.compile(r"(.{1,120}?)\s*[\[(]([^\s()\[\]]{1,5})[\])]?")
 ENDING_CHARS = 160
 """Of the last line, searched for words such as "so" before a label or an option's text."""
 _PERCENT = re.compile(r"\d\s?%")
@@ -96,6 +97,15 @@ def _ending(options: Options, tail: str, end: int) -> Iterator[Statement]:
             named = options.whole(rest) if rest else None
             slot = options.label(lead["label"])
             if not rest or (named and named.positions == slot.positions):
+                yield Statement("closing label", at, end, slot, said)
+                return
+        behind = _LABEL_BEHIND.fullmatch(words)
+        if behind and options.labels.index(behind[2]) >= 0:
+            named = options.whole(behind[1])
+            if named is not None:
+                slot = options.label(behind[2])
+                if named.positions != slot.positions:
+                    slot = Slot(Reading.CONTRADICTION, (*named.positions, *slot.positions))
                 yield Statement("closing label", at, end, slot, said)
                 return
         named = options.whole(words) if words else None

@@ -29,7 +29,7 @@ _OTHERS = re.compile(
 _OTHER_SUBJECT = re.compile(
     r"\b(?:some|many|most|several|others|students?|people|they|critics|someone|somebody|he|she"
     r"|everyone|friend|colleague|classmate|teacher|you (?:might|may|could)|one (?:might|may|could)"
-    r"|who)(?:\s\w+){0,3}\s\Z|(?:有人|很多人|有些人|学生)[^，。]{0,4}\Z"
+    r"|who)(?:\s(?!i\b|i'|we\b|so\b|therefore\b)[\w']+){0,8}\s\Z|(?:有人|很多人|有些人|学生)[^，。]{0,4}\Z"
 )
 _HISTORY = re.compile(
     r"\b(?:at first|initially|originally|(?:first|initial) (?:guess|thought|instinct|impression"

@@ -32,7 +32,7 @@ _BUT = (
     r"|\bа|而是)[\s:*(]*(?:option\s+)?"
 )
 _LEAD = re.compile(
-    r"(?:(?:the|la|le|el|il|die|der|das|o|a)\s+)?(?:(?:final|correct|best|right|richtige|bonne)\s+)?"
+    r"(?:(?:the|la|le|el|il|die|der|das|(?-i:o|a))\s+)?(?:(?:final|correct|best|right|richtige|bonne)\s+)?"
     r"(?:(?:option|choice|answer|letter|statement|opción|opção|opzione|alternativa|letra|letter"
     r"|lettre|lettera|antwort|réponse|respuesta|resposta|risposta|antwoord|odpowiedź|вариант|ответ"
     r"|буква|seçenek|şık|phương án|đáp án|pilihan|jawaban|विकल्प|الخيار|optie|opcja)\b"
@@ -240,7 +240,7 @@ def _text_first(slot: str, options: Options) -> Slot | None:
     if named is None or named.reading is not Reading.OPTION:
         return None
     if named.positions == label.positions:
-        return label
+        return named
     return Slot(Reading.CONTRADICTION, (*named.positions, *label.positions))
 
 

@@ -25,7 +25,10 @@ _NOT_THE_ANSWER = re.compile(
     r"\b(?:one|another|each|every|other|wrong|incorrect|any|next|which|what|no|false|second-best"
     r"|possible|your|falsche|previous|mauvaise|whose)\s?(?:possible )?\Z"
 )
-_OPTION_NOUNS = frozenset(("option", "choice", "letter", "opción", "opção", "opzione", "вариант"))
+_OPTION_NOUNS = frozenset(
+    "option choice letter opción opcion opção opcao opzione optie вариант варіант seçenek şık 选项 選項"
+    " 選択肢 선택지 विकल्प الخيار الاختيار گزینه pilihan alternativa".split()
+) | {"phương án", "lựa chọn"}
 _BLANK = re.compile(rf"[\s*_:：>]{{0,{MAX_BLANK_CHARS}}}")
 _SENTENCE = re.compile(
     r"(?<=[^A-Z\s(.][.!?])\s+(?=\S)|(?<=\.\.)\s+(?=\S)|(?<=[。！？])|\s(?=Wait\b|Hmm\b|hmm,)"
@@ -47,9 +50,15 @@ _CHOSEN_ENDS = re.compile(
     r"|потому|çünkü|vì|karena)\b|[\u3040-\u30ff\u4e00-\u9fff])"
 )
 _FIRST_PERSON = re.compile(r"\bi(?:'d|'ll|'m| would| will| am)?\s(?:\w+ly\s|now\s|must\s)?\Z")
-_IS_RIGHT = re.compile(rf"(?P<gap>[^.!?\n。！？;]{{0,100}}?){PREDICATE}")
+_IS_RIGHT = re.compile(rf"(?P<gap>[^.!?\n。！？;]{{0,100}}?){PREDICATE}", re.IGNORECASE)
+_CONCLUSIONS = frozenset(
+    "so hence thus therefore daher somit also donc quindi portanto zatem więc поэтому значит"
+    " следовательно 因此 所以 故".split()
+) | {"por tanto", "por lo tanto"}
+_CONCLUDED = re.compile(r"[\s)\]*_\"'$}]{0,4}(?:\Z|\n|[.!。！](?=\s|\Z|[^\x00-\x7f]))")
 _ALSO_TEXT = frozenset(("choose", "chose", "pick", "select", "go with", "going with", "must be"))
 _JOINED_BEFORE = r"({label})[\])]?\s*(?:\band\b|\bor\b|\bund\b|\boder\b|\bet\b|\bou\b|和|或|与)\s*\Z"
+_OR_BEFORE = r"({label})[\])]?\s*(?:\bor\b|\boder\b|\bou\b|\bo\b|或者?|还是)\s*(?:i(?:'d|\s\w+)?\s*)?\Z"
 _BOTH = (
     r"(?P<first>{label})[\])]?(?:\s*(?:,|\band\b|\bor\b|&|和|\bund\b|\by\b|\bet\b)\s*)+[\[(]?"
     r"(?P<second>{label})[\])]?\s(?:are|both|could|may|might)\b[^.\n]{{0,20}}\b(?:correct|right|true)"
@@ -213,7 +222,7 @@ def read_chosen(
         return None
     pattern = _AFTER_CHOSEN if stem < "\u2e80" else _AFTER_CHOSEN_CJK
     found = pattern.match(low, at + len(stem), hi)
-    if not found:
+    if not found or (stem in "选選" and low.startswith(("项", "項"), at + 1)):
         return None
     start, end, crossed = found.end(), 0, "\n" in low[at : found.end()]
     if crossed:
@@ -223,6 +232,8 @@ def read_chosen(
     line = page.text[start : end if end >= 0 else limit]
     opened = page.text[start - 1 : start] in "([" and start > 0
     line = _SENTENCE.split(("(" if opened and page.text[start - 1] == "(" else "") + line, maxsplit=1)[0]
+    if stem in _CONCLUSIONS:
+        return _concluded(page, options, at, start, line, lo)
     slot = read_slot(line, options)
     if slot.reading not in (Reading.OPTION, Reading.SEVERAL, Reading.CONTRADICTION):
         return None
@@ -245,7 +256,24 @@ def read_chosen(
         return None
     if is_question(page, start, hi) or is_meant(page, at, lo, by_verb=True) != "yes":
         return None
+    if slot.reading is Reading.OPTION:  # "选A还是选B"
+        joined = re.search(_OR_BEFORE.format(label=options.labels.upper), page.text[max(lo, at - 24) : at])
+        if joined:
+            slot = several(options.labels.index(joined[1]), *slot.positions)
     return Statement("chosen", at, start + len(line), slot, line)
+
+
+def _concluded(
+    page: Page, options: Options, at: int, start: int, line: str, lo: int
+) -> Statement | None:
+    """Read "so B." where nothing else follows in the sentence."""
+    lead = options.labels.lead.match(line)
+    if not lead or lead["label"].islower() or not _CONCLUDED.match(line, lead.end()):
+        return None
+    slot = options.label(lead["label"])
+    if slot.reading is not Reading.OPTION or is_meant(page, at, lo) == "no":
+        return None
+    return Statement("chosen", at, start + lead.end(), slot, line[: lead.end()])
 
 
 def read_predicate(

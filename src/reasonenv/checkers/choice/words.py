@@ -99,18 +99,18 @@ CHOSEN_STEMS = tuple(
     ",me quedo con,diría,es la,escolho,seleciono,marco,fico com,scelgo,seleziono,opto per,direi"
     ",ik kies,kies ik,wybieram,stawiam na,zostaje,выбираю,выберу,остаётся,остается"
     ",选择,选,選擇,選,chọn,memilih,pilih,أختار,اخترت,اختر,jag väljer,jeg velger,jeg vælger"
-    ",vybírám,aleg,seçiyorum:,je vais avec,me decanto por".split(",")
+    ",so,hence,thus,therefore,daher,somit,also,donc,quindi,portanto,por tanto,por lo tanto,zatem,więc,поэтому,значит,следовательно,因此,所以,故,vybírám,aleg,seçiyorum:,je vais avec,me decanto por".split(",")
 )
 """Verbs before an option, in lower case."""
 
 PREDICATE = (
     r"(?P<predicate>"
     r"(?:,?\s{0,2}(?:therefore|thus|clearly|indeed|then),?)?\s{0,3}"
-    r"(?:\s(?:is|was|seems|looks|remains|must be|has to be|should be|as)|'s)\s"
+    r"(?:\s(?:is|was|seems(?: to be)?|appears to be|looks|remains|must be|has to be|should be|as)|'s)\s"
     r"(?:(?:the|my|our|clearly|therefore|thus|indeed|definitely|also|then|obviously|certainly"
     r"|probably|most likely|likely|hence|actually|a|only|single|overall|in fact|really|final)\s)"
     r"{0,4}(?:correct|right(?!-)|best|answer|choice|final|only one|most (?:accurate|appropriate"
-    r"|likely|plausible|suitable)|valid (?:answer|option|choice)|closest|odd one out|winner"
+    r"|likely|plausible|suitable|reasonable|logical|probable)|option (?:that|which)|valid (?:answer|option|choice)|closest|odd one out|winner"
     r"|answer)(?!\w)"
     r"|\s(?:the|my) (?:best|correct|right|only possible|only|final|obvious)\s"
     r"(?:reading|answer|choice|option|fit|match|pick|one|candidate)(?!\w)"
@@ -145,7 +145,7 @@ PREDICATE = (
 
 PREDICATE_STEMS = tuple(
     "correct,right,best,answer,choice,final,fits,matches,works,survives,wins,remains,is left,stands"
-    ",it is,my vote,closest,most ,odd one,winner,my pick,: yes,: true,richtig,korrekt,zutreff,stimmt"
+    ",it is,my vote,closest,most ,odd one,winner,option that,option which,my pick,: yes,: true,richtig,korrekt,zutreff,stimmt"
     ",trifft,passt,juste,exact,bonne,réponse,respuesta,resposta,corrett,giust,esatt,risposta,cert"
     ",juist,goede,antwoord,antwort,poprawn,prawidłow,właściw,correta,правильн,верн,подходит,doğru"
     ",seçiyorum,đúng,jawaban,benar,✅,✓,✔,☑,正确,正確,对的,符合,最佳,最合适,正しい,正解,適切,正答,選,정답,맞"
