@@ -10,6 +10,7 @@ from typing import Any, Literal
 from reasonenv.checkers.choice.closing import closing_statement
 from reasonenv.checkers.choice.options import Options, prepare
 from reasonenv.checkers.choice.page import Page, read_page
+from reasonenv.checkers.choice.plain import plain_ending
 from reasonenv.checkers.choice.reading import Reading, Slot, several
 from reasonenv.checkers.choice.statement import Statement
 from reasonenv.checkers.choice.statements import statements
@@ -101,6 +102,9 @@ def extract_from(
 ) -> ChoiceAnswer:
     """Return what `extract_choice` does, of options that are prepared."""
     page = read_page(completion, reasoning_tag)
+    plain = plain_ending(page, options)
+    if plain is not None:
+        return answer_from(plain, options, multiple)
     found: ChoiceAnswer | None = None
     for lo, hi in page.segments():
         decided = _decide(page, options, lo, hi, multiple)

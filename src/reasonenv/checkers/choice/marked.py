@@ -34,7 +34,7 @@ def read_marked(
     """Read a box, a `####` line, a short tag, or `"B": true`; None where it holds nothing."""
     if stem == "####":
         return _hashes(page, options, at, lo, hi)
-    if stem.endswith(">"):
+    if stem[-1] in ">]":
         return read_tag(page, options, at, lo, hi)
     if stem.startswith('"'):
         return _true(page, options, at, lo)
@@ -42,8 +42,7 @@ def read_marked(
 
 
 def _box(page: Page, options: Options, at: int, lo: int, hi: int) -> Statement | None:
-    start = at if page.low[at] == "\\" else at - 1
-    opener = _BOX.match(page.low, max(lo, start))
+    opener = _BOX.match(page.low, at)
     if not opener:
         return None
     depth, end = 1, 0
@@ -63,7 +62,8 @@ def _box(page: Page, options: Options, at: int, lo: int, hi: int) -> Statement |
 
 def read_tag(page: Page, options: Options, at: int, lo: int, hi: int) -> Statement | None:
     """Read the answer tag whose name holds the place `at`; a cut-off one counts at the end."""
-    start = max(page.low.rfind("<", max(lo, at - 12), at), page.low.rfind("[", max(lo, at - 12), at))
+    near = max(lo, at - 12)
+    start = max(page.low.rfind("<", near, at + 1), page.low.rfind("[", near, at + 1))
     opener = _TAG.match(page.low, start) if start >= 0 else None
     if not opener:
         return None
@@ -119,7 +119,7 @@ def _hashes(page: Page, options: Options, at: int, lo: int, hi: int) -> Statemen
 
 
 def _true(page: Page, options: Options, at: int, lo: int) -> Statement | None:
-    start = page.text.rfind('"', max(lo, at - 5), at)
+    start = page.text.rfind('"', max(lo, at - 5), at)  # `at` is the closing quote
     found = _TRUE.match(page.low, start) if start >= 0 else None
     index = options.labels.index(found[1]) if found else -1
     if not found or index < 0:

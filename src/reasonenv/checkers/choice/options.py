@@ -83,6 +83,7 @@ class Options:
         self.longest = max(map(len, self.keys))
         self.lengths = tuple(sorted({len(key) for key in self.keys if key}, reverse=True))
         self.have_digits = any(char.isdigit() for text in self.texts for char in text)
+        self._openings = tuple({key[:4] for key in self.keys if key})
         self._values: list[tuple[Fraction, str] | None] | None = None
         words = sorted((in_words(k) for k in set(self.keys) if k), key=len, reverse=True)
         spelled = "|".join(re.escape(word) for word in words if word) or r"(?!)"
@@ -91,6 +92,13 @@ class Options:
         for index, key in enumerate(self.keys):
             word = in_words(key)
             self._by_words[word] = (*self._by_words.get(word, ()), index)
+
+    def may_open(self, low: str, at: int) -> bool:
+        """Whether an option's text may begin at a place of a text in lower case: a quick no."""
+        if low.startswith(self._openings, at):
+            return True
+        article = _ARTICLE.match(low, at)
+        return article is not None and low.startswith(self._openings, article.end())
 
     def at(self, position: int) -> Slot:
         """Return the option at a 1-based position."""

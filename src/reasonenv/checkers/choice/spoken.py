@@ -224,16 +224,21 @@ def read_chosen(
     found = pattern.match(low, at + len(stem), hi)
     if not found or (stem in "选選" and low.startswith(("项", "項"), at + 1)):
         return None
-    start, end, crossed = found.end(), 0, "\n" in low[at : found.end()]
-    if crossed:
+    start = found.end()
+    if stem in _CONCLUSIONS:
+        return _concluded(page, options, at, start, lo, hi)
+    lead = options.labels.lead.match(page.text, start, hi)
+    if lead and lead["label"].islower() and not lead["close"]:
+        lead = None
+    if not lead and stem not in _ALSO_TEXT and not options.may_open(low, start):
+        return None
+    if "\n" in low[at:start]:
         return None
     limit = min(hi, start + MAX_SLOT_CHARS)
     end = page.text.find("\n", start, limit)
-    line = page.text[start : end if end >= 0 else limit]
-    opened = page.text[start - 1 : start] in "([" and start > 0
-    line = _SENTENCE.split(("(" if opened and page.text[start - 1] == "(" else "") + line, maxsplit=1)[0]
-    if stem in _CONCLUSIONS:
-        return _concluded(page, options, at, start, line, lo)
+    opened = "(" if start > at and page.text[start - 1] == "(" else ""
+    line = opened + page.text[start : end if end >= 0 else limit]
+    line = _SENTENCE.split(line, maxsplit=1)[0]
     slot = read_slot(line, options)
     if slot.reading not in (Reading.OPTION, Reading.SEVERAL, Reading.CONTRADICTION):
         return None
@@ -264,16 +269,16 @@ def read_chosen(
 
 
 def _concluded(
-    page: Page, options: Options, at: int, start: int, line: str, lo: int
+    page: Page, options: Options, at: int, start: int, lo: int, hi: int
 ) -> Statement | None:
     """Read "so B." where nothing else follows in the sentence."""
-    lead = options.labels.lead.match(line)
-    if not lead or lead["label"].islower() or not _CONCLUDED.match(line, lead.end()):
+    lead = options.labels.lead.match(page.text, start, hi)
+    if not lead or lead["label"].islower() or not _CONCLUDED.match(page.text, lead.end(), hi):
         return None
     slot = options.label(lead["label"])
     if slot.reading is not Reading.OPTION or is_meant(page, at, lo) == "no":
         return None
-    return Statement("chosen", at, start + lead.end(), slot, line[: lead.end()])
+    return Statement("chosen", at, lead.end(), slot, lead[0])
 
 
 def read_predicate(
@@ -281,10 +286,13 @@ def read_predicate(
 ) -> Statement | None:
     """Read "B is correct", "B ✅", "Canberra is the answer": the subject stands before."""
     text, labels = page.text, options.labels
+    nearest = labels.subject.search(text, max(lo, at - 130), at)
+    if nearest is None and stem not in ("correct", "right", "best"):
+        return None
     start = max(lo, at - SENTENCE_CHARS)
     for stop in (". ", "! ", "? ", "\n", "。", "; ", "；", "！"):
         start = max(start, text.rfind(stop, start, at) + 1)
-    subjects = list(labels.subject.finditer(text, start, at))[:-4:-1]
+    subjects = list(labels.subject.finditer(text, start, at))[:-4:-1] if nearest else []
     found = None
     for subject in subjects:
         found = _IS_RIGHT.match(text, subject.end(), min(hi, at + 40))
@@ -293,7 +301,7 @@ def read_predicate(
     else:
         found = None
     if found is None:
-        if stem in ("correct", "right", "正确"):
+        if stem in ("correct", "right", "best", "正确"):
             return _both(page, options, start, at, hi) or _text_is_right(page, options, start, at, lo, hi)
         return None
     slot = options.label(subject[1])
@@ -361,10 +369,7 @@ def read_correction(
 ) -> Statement | None:
     """Read "no, B" and "changed it to B"."""
     start = at
-    for ahead in ("on ", "i ", "change "):
-        if page.low.startswith(ahead, at - len(ahead)):
-            start = at - len(ahead)
-    found = options.labels.corrected.match(page.text, start, min(hi, at + 80))
+    found = options.labels.corrected.match(page.text, at, min(hi, at + 80))
     if not found or is_question(page, found.end(), hi):
         return None
     if found[1] in "AI" and page.text[found.end() : found.end() + 1] == " ":

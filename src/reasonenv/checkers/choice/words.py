@@ -13,8 +13,10 @@ __all__ = [
     "CHOSEN_STEMS",
     "CONNECTOR",
     "CORRECTION",
+    "CORRECTION_STEMS",
     "FILLER",
     "JOINER",
+    "MARK_STEMS",
     "NOUN_STEMS",
     "PREDICATE",
     "PREDICATE_STEMS",
@@ -152,6 +154,16 @@ PREDICATE_STEMS = tuple(
     ",옳,답,선택합,고르,الصحيح,صحيح,الإجابة,الجواب,सही,उत्तर".split(",")
 )
 """In lower case: one of these stands in each predicate."""
+
+MARK_STEMS = ("\\box", "\\fbox", "####", "<ans>", "<final>", "[ans]", '": true', '":true')
+"""Markup, in lower case."""
+
+CORRECTION_STEMS = tuple(
+    "wait,actually,sorry,rather,oops,correction,instead,update,edit,nein,plutôt,mejor,anzi,i mean"
+    ",make that,scratch that,on second thought,after review,no,now,change,changed,on reflection,不对"
+    ",不，".split(",")
+)
+"""Words that may begin a correction, in lower case."""
 
 JOINER = (
     r"(?:(?:,|/|&|\+|;|\||、|，|\band\b|\bor\b|\band/or\b|\bund\b|\boder\b|\bet\b|\bou\b|\by\b|\bo\b"
