@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal
 
 from reasonenv.checkers.choice.closing import closing_statement
+from reasonenv.checkers.choice.labels import MAX_OPTIONS
 from reasonenv.checkers.choice.options import Options, prepare
 from reasonenv.checkers.choice.page import Page, read_page
 from reasonenv.checkers.choice.plain import plain_ending
@@ -22,6 +24,8 @@ SPAM_MARKERS = 3
 """So many different answers in a row with no words between are no answer (policy 9)."""
 RETRACTION_CHARS = 220
 """After the last statement, searched for words that take it back."""
+MAX_RUN = 12
+"""Statements before the last one that are looked at for that."""
 SAID_CHARS = 80
 
 _WORDLESS = re.compile(r"(?:[\W_]|\b(?:the|so|final|correct|my|and)\b)*", re.IGNORECASE)
@@ -150,7 +154,7 @@ def _with(statement: Statement, slot: Slot) -> Statement:
 def _marks(last: Statement, earlier: Iterator[Statement]) -> Statement:
     """Return the one option that is marked right, or that several are."""
     positions = set(last.slot.positions)
-    for other in earlier:
+    for other in islice(earlier, 2 * MAX_OPTIONS):
         if other.anchor == "mark":
             positions.update(other.slot.positions)
     return _with(last, several(*positions)) if len(positions) > 1 else last
@@ -162,7 +166,7 @@ def _in_its_run(
     """Look at the statements right before the last one: joined boxes, and markers in a row."""
     run = set(last.slot.positions)
     after = last
-    for before in earlier:
+    for before in islice(earlier, MAX_RUN):
         if before.end > after.start:
             continue  # another reading of the same words
         gap = page.text[before.end : min(after.start, before.end + RETRACTION_CHARS)]

@@ -16,10 +16,10 @@ from reasonenv.checkers.text import blank_thinking
 
 __all__ = ["HEAD_CHARS", "LONG_CHARS", "TAIL_CHARS", "Page", "read_page"]
 
-LONG_CHARS = 100_000
+LONG_CHARS = 40_000
 """Longer completions are read in parts."""
-HEAD_CHARS = 20_000
-TAIL_CHARS = 60_000
+HEAD_CHARS = 8_000
+TAIL_CHARS = 24_000
 AROUND_CHARS = 700
 """Kept around a cue word between head and tail."""
 CORE_CUES = ("nswer", "NSWER", "boxed{", "答案", "твет", "ntwort", "espuesta", "esposta", "éponse")
@@ -64,10 +64,13 @@ class Page:
         Once an answer has been given, the parts behind it do not count (policy 22).
         """
         text = self.text
-        cuts = [cut.span() for cut in _TURN.finditer(text)]
-        if "<" in text or "[" in text:
-            cuts += [cut.span() for cut in _TOKEN.finditer(text)]
-            cuts.sort()
+        patterns = (_TURN, _TOKEN) if "<" in text or "[" in text else (_TURN,)
+        cuts = sorted(
+            cut.span()
+            for pattern in patterns
+            for kept in self.kept
+            for cut in pattern.finditer(text, *kept)
+        )
         start = 0
         for cut, after in cuts:
             if cut > start and not text[start:cut].isspace():

@@ -17,6 +17,8 @@ __all__ = ["Statement", "read_chosen", "read_correction", "read_noun", "read_pre
 
 MAX_BLANK_CHARS = 400
 """Between a cue and its slot."""
+CHOSEN_CHARS = 300
+"""Behind a verb, read as its slot."""
 SENTENCE_CHARS = 200
 """Before a predicate, searched for its subject."""
 
@@ -234,7 +236,7 @@ def read_chosen(
         return None
     if "\n" in low[at:start]:
         return None
-    limit = min(hi, start + MAX_SLOT_CHARS)
+    limit = min(hi, start + CHOSEN_CHARS)
     end = page.text.find("\n", start, limit)
     opened = "(" if start > at and page.text[start - 1] == "(" else ""
     line = opened + page.text[start : end if end >= 0 else limit]

@@ -7,7 +7,7 @@ reader; what a slot means is for `slots`, whether it is meant is for `context`.
 
 from __future__ import annotations
 
-import re
+from collections import deque
 from collections.abc import Callable, Iterator
 
 from reasonenv.checkers.choice.cues import cues
@@ -22,10 +22,12 @@ from reasonenv.checkers.choice.spoken import (
     read_predicate,
 )
 
-__all__ = ["MAX_PLACES", "statements"]
+__all__ = ["BUDGET", "statements"]
 
-MAX_PLACES = 400
-"""Of cue words in one completion, from its end: a reply with more is judged by its last ones."""
+BUDGET = 400
+"""For reading cue words, from the end: a reply with more of them is judged by its last ones."""
+COSTS = (6, 6, 4, 1, 1)
+"""Of reading one cue word, by kind: a mark, a noun and a verb lead to a slot."""
 FIRST_WINDOW = 200
 GROWTH = 6
 
@@ -41,16 +43,16 @@ _READERS: tuple[Reader, ...] = (
 def statements(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statement]:
     """Yield the statements in a part of a page, from the last to the first.
 
-    Linear in its length: each character is searched once for each cue word, and at most
-    `MAX_PLACES` places are read, each within a bounded distance.
+    Linear in its length: each character is searched once for each cue word, and the
+    places that are read cost at most `BUDGET` together, each within a bounded distance.
     """
-    places = 0
+    budget = BUDGET
     for start, end in _windows(page, lo, hi):
-        for at, kinds in reversed(list(cues(page.low, start, end))[-MAX_PLACES:]):
-            if places == MAX_PLACES:
-                return
-            places += 1
+        for at, kinds in reversed(deque(cues(page.low, start, end), BUDGET)):
             for kind, stem in reversed(kinds):
+                budget -= COSTS[kind]
+                if budget < 0:
+                    return
                 found = _READERS[kind](page, options, at, lo, hi, stem)
                 if found is not None:
                     yield found
