@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from reasonenv.checkers.choice.context import is_meant
 from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean, in_words, text_key
 from reasonenv.checkers.choice.page import Page
 from reasonenv.checkers.choice.reading import NOTHING, Reading, Slot
@@ -28,6 +29,11 @@ _UNSURE = re.compile(
 _NOT = re.compile(
     r"\b(?:not|never|n't|no|isn't|nor|except|without|rather than|instead of|nicht|kein|pas|non|não"
     r"|niet|nie|не)\b|n't\b|不"
+)
+_NOT_BUT = re.compile(
+    r"\W*(?:not|nicht|pas|non|no|não|niet|nie|не)\b.{1,60}\b(?:but|sondern|mais|ma|bensì|sino|mas|maar|ale"
+    r"|lecz|а)\b",
+    re.IGNORECASE,
 )
 _OPENING = re.compile(
     r"(yes|no|true|false|ja|nein|oui|non|sí|si|sì|sim|não|nee|tak|nie|да|нет|evet|hayır|是|否|对|错|はい"
@@ -65,33 +71,41 @@ def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statemen
     lines = [line for line in text[max(start, end - 4 * MAX_SLOT_CHARS) : end].split("\n") if line.strip()]
     last = lines[-1].strip()
     one_line = bool(whole) and "\n" not in whole
-    if whole and one_line and _one_label(whole, options) and not _hedged(whole):
+    if whole and one_line and _reads_alone(whole, options):
         yield Statement("whole reply", start, end, read_slot(whole, options), whole)
     elif whole and labels.run.fullmatch(clean(whole)):
         yield Statement("whole reply", start, end, read_slot(whole, options), whole)
     below = len(lines) > 1 and labels.list_item.match(lines[-1])
     listed = bool(below and labels.list_item.match(lines[-2]))
     if len(last) <= MAX_SLOT_CHARS and not listed and not one_line:
-        slot = read_slot(last, options) if _one_label(last, options) and not _hedged(last) else NOTHING
+        slot = read_slot(last, options) if _reads_alone(last, options) else NOTHING
         yield Statement("last line", end - len(last), end, slot, last)
     if not listed:
-        yield from _ending(options, last[-ENDING_CHARS:], end)
+        yield from _ending(page, options, last[-ENDING_CHARS:], lo, end)
     first = text[start : min(end, start + MAX_SLOT_CHARS)].partition("\n")[0].strip()
-    if not one_line and first and not listed:
+    if first and not listed:
         yield _first_line(page, options, start, first, end)
     yield from _in_prose(page, options, start, end, whole, last)
 
 
-def _ending(options: Options, tail: str, end: int) -> Iterator[Statement]:
+def _ending(
+    page: Page, options: Options, tail: str, lo: int, end: int
+) -> Iterator[Statement]:
     """Read "..., so C.", "...: Canberra", "... Lithium. **I. Lithium**": what the last words name."""
     labels = options.labels
     if _PERCENT.search(tail):
         return
     for connector in labels.connector.finditer(tail):
         said = tail[connector.end() :]
+        if not said.strip(_OUTER) or (
+            connector[0].strip() in (",", "，", "、") and labels.before.search(tail, 0, connector.start())
+        ):
+            continue
         words = clean(_TRAILING.sub("", said)).strip(_OUTER)
         lead = labels.lead.match(words)
         at = end - len(said)
+        if is_meant(page, at, lo) != "yes":
+            continue
         if lead and labels.index(lead["label"]) >= 0 and not lead["label"].islower():
             rest = words[lead.end() :].strip(_OUTER + ")")
             named = options.whole(rest) if rest else None
@@ -126,13 +140,32 @@ def _one_label(line: str, options: Options) -> bool:
     return len(standing) <= 1 or options.whole(line) is not None
 
 
+def _reads_alone(line: str, options: Options) -> bool:
+    """Whether what `read_slot` reads in a line may be its commitment."""
+    if "?" in line or "？" in line or ("box" in line and line.count("{") != line.count("}")):
+        return False
+    labels = options.labels
+    return (
+        _one_label(line, options)
+        or labels.rather.search(line) is not None
+        or _NOT_BUT.match(line) is not None
+        or labels.not_other.match(clean(line)) is not None
+    )
+
+
 def _hedged(line: str) -> bool:
     return "?" in line or "？" in line
 
 
 def _first_line(page: Page, options: Options, start: int, first: str, end: int) -> Statement:
     slot = NOTHING
-    if options.labels.leading.fullmatch(clean(first)):
+    if len(options.labels.told.findall(first)) > 1:
+        return Statement("first line", start, start, NOTHING)
+    if start + len(first) >= end:
+        told = options.labels.told.match(first)
+        if told and not _hedged(first):
+            slot = read_slot(first, options)
+    elif options.labels.leading.fullmatch(clean(first)):
         slot = read_slot(first, options)
     elif options.labels.list_item.match(first) and not _list_below(page, options, start, end, first):
         named = read_slot(first, options)

@@ -98,6 +98,11 @@ class Labels:
             rf"[\])*_\"']{{0,4}}(?=\s*{TERMINATOR})",
         )
         self.connector = CONNECTOR
+        self.before = re.compile(rf"{_BEFORE}{upper}[\])]?\s*\Z")
+        self.told = re.compile(rf"(?:(?<=\s)|\A)[*_(\[]{{0,3}}({upper})[*_]{{0,3}}(?:[\])][.:]?|[.:]|\s[-–—])[*_]{{0,3}}(?:\s|\Z)")
+        self.not_other = re.compile(
+            rf"{either}[\])]?[\s,;(–—-]{{1,4}}(?:and\s)?(?:not|rather than|instead of|nicht|pas|non)\b"
+        )
         self.leading = re.compile(rf"[\[(]?({upper})[\])]?[.,:]?")
 
     def index(self, token: str) -> int:

@@ -19,9 +19,10 @@ MAX_NUMBER_CHARS = 60
 
 _WRAPPER = re.compile(
     r"\\(?:text(?:bf|it|rm|sf|tt)?|math(?:bf|rm|it|sf|tt)|bm|boldsymbol|boxed|fbox|mbox)\s*(?=\{)"
-    r"|</?[A-Za-z]{1,6}>|\\[()\[\],;! ]|\\(?:left|right|displaystyle|quad|qquad)\b|[*`$]"
+    r"|</?[a-z][a-z0-9]{0,7}>|\\[()\[\],;! ]|\\(?:left|right|displaystyle|quad|qquad)\b|[*`$]"
     r"|(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])"
 )
+_BLOCK = re.compile(r"\A\s*(?:[#>|•]+|[-+*](?=\s))\s*")
 _MARKUP = re.compile(r"[*`$\\<{}_]")
 _FRACTION = re.compile(r"\\[dt]?frac\{([^{}]{1,20})\}\{([^{}]{1,20})\}")
 
@@ -32,7 +33,7 @@ def clean(text: str) -> str:
     >>> clean(r"**\\text{B}**  (so)")
     'B (so)'
     """
-    text = text[:MAX_SLOT_CHARS]
+    text = _BLOCK.sub("", text[:MAX_SLOT_CHARS], count=1)
     if _MARKUP.search(text):
         text = _WRAPPER.sub(" ", _FRACTION.sub(r"\1/\2", text))
         text = " ".join(text.split())
@@ -61,6 +62,9 @@ def text_key(text: str) -> str:
     return key or text.strip().casefold()
 
 
+_OUT_OF_RANGE = Slot(Reading.OUT_OF_RANGE)
+
+
 class Options:
     """The option texts and labels of one problem.
 
@@ -83,6 +87,7 @@ class Options:
         self.longest = max(map(len, self.keys))
         self.lengths = tuple(sorted({len(key) for key in self.keys if key}, reverse=True))
         self.have_digits = any(char.isdigit() for text in self.texts for char in text)
+        self.are_true_and_false = sorted(self.keys) == ["false", "true"]
         self._openings = tuple({key[:4] for key in self.keys if key})
         self._values: list[tuple[Fraction, str] | None] | None = None
         words = sorted((in_words(k) for k in set(self.keys) if k), key=len, reverse=True)
@@ -109,7 +114,10 @@ class Options:
     def label(self, token: str) -> Slot:
         """Return the option with this label."""
         index = self.labels.index(token)
-        return Slot(Reading.OPTION, (index,)) if index >= 0 else Slot(Reading.OUT_OF_RANGE)
+        if index < 0 and self.are_true_and_false:
+            index = self.keys.index({"T": "true", "F": "false"}.get(token.upper(), "true"))
+            return Slot(Reading.OPTION, (index,)) if token.upper() in "TF" else _OUT_OF_RANGE
+        return Slot(Reading.OPTION, (index,)) if index >= 0 else _OUT_OF_RANGE
 
     def whole(self, text: str) -> Slot | None:
         """Return the option whose whole text this is; None where it is none."""
@@ -178,7 +186,7 @@ def _value(text: str) -> tuple[Fraction, str] | None:
     """Return the number that a text is, alone or behind "x =", and its unit."""
     if len(text) > MAX_NUMBER_CHARS:
         return None
-    found = _NUMBER.match(clean(text).rpartition("=")[2].strip(" .()[]"))
+    found = _NUMBER.match(clean(text).rpartition("=")[2].lstrip(" ([").rstrip(" .)]"))
     if not found or not found["number"].strip("."):
         return None
     value = Fraction(found["number"].replace(",", ""))
@@ -187,6 +195,7 @@ def _value(text: str) -> tuple[Fraction, str] | None:
             return None
         value /= int(found["below"])
     unit = "".join((found["currency"] + (found["unit"] or "")).split()).strip("{}\\,;")
+    unit = unit.replace("^\\circ", "degrees").replace("°", "degrees").replace("^{\\circ", "degrees")
     return (value if found["sign"] in ("", "+") else -value), unit.casefold()
 
 

@@ -42,7 +42,7 @@ _LEAD = re.compile(
     r"|it is|it's|that is|is|be|lit|c'est|es|é|è|wohl|wahrscheinlich|eindeutig|sicher"
     r"|probablement|sans doute|probablemente|seguramente|provavelmente|probabilmente"
     r"|waarschijnlijk|prawdopodobnie|вероятно|скорее всего|muhtemelen)\b[,:]?\s+"
-    r"|(?:the|la|le|il|el|lo|die|der|das|de|het|à|to|то|это)\s+(?=[\[(]?[A-Z][\])]?(?:[^\w']|\Z))"
+    r"|(?:the|la|le|il|el|lo|die|der|das|de|het|à|to|то|это|(?-i:a|o))\s+(?=[\[(]?[A-Z][\])]?(?:[^\w']|\Z))"
     r"|(?:应该是|可能是|大概是|是|为)\s*",
     re.IGNORECASE,
 )
@@ -67,7 +67,19 @@ _PLACEHOLDER = re.compile(
     r"[\[({<\"'$*\s]*(?:X|LETTER|YOUR.{0,30}|OPTION|ANSWER|[A-Z]/[A-Z](?:/[A-Z])+|[A-Z]-[A-Z])"
     r"[\])}>\"'$*\s.]*\Z"
 )
-_OUTER = " .:,;!?-–—。，！？、"
+_OUTER = " .:,;!?-–—。，！？、|"
+_REJECTED = re.compile(
+    r"[\s:.)\]–—-]{0,5}(?:(?:is|are|was|seems|looks|ist|est|es|è|é|jest|to)\s)?(?:(?:clearly|also|too|just"
+    r"|simply|obviously|therefore|definitely)\s)?(?:wrong|incorrect|false\b|not\b|no\b(?=[\s.,;]|\Z)|out\b"
+    r"|ruled|excluded|eliminated|✗|✘|❌|×|falsch|nicht|faux|fausse|incorrecta|falsa|sbagliat|errad|fout|błędn"
+    r"|неверн|неправильн|yanlış|错|不|間違|틀|خطأ|गलत|sai\b|salah)",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\s(?:is|was|are|isn't|wasn't|can|can't|cannot|does|doesn't|would|might|could|may|seems|looks|has"
+    r"|ist|est|es|è|é)\b"
+)
+_SPLIT = re.compile(r"\s*(?:,|;|/|&|、|\band\b|\bund\b|\bet\b|\by\b|\be\b|\ben\b|\bi\b|\bи\b|\bve\b|和|と)\s*")
 
 
 def read_slot(raw: str, options: Options) -> Slot:
@@ -135,7 +147,8 @@ def _read(slot: str, options: Options, leads: int) -> Slot:
         _labelled(slot, options)
         or _text_first(slot, options)
         or options.prefix(slot, _ENDS_TEXT)
-        or options.number(inner)
+        or options.number(slot.strip(" :,;!?"))
+        or _texts_joined(slot, options)
         or _last_words(slot, options)
         or NOTHING
     )
@@ -181,6 +194,10 @@ def _labelled(slot: str, options: Options) -> Slot | None:
         return answer
     if _POST_NEGATION.match(rest):
         return Slot(Reading.NEGATED, answer.positions)
+    if _REJECTED.match(rest) and options.whole(rest.lstrip(" :.)-")) is None:
+        return Slot(Reading.NEGATED, answer.positions)
+    if not bracketed and _VERB.match(rest):
+        return None  # a sentence about the option: `spoken` knows whether it calls it right
     joined = _joined(answer, rest, options)
     if joined is not None:
         return joined
@@ -244,6 +261,17 @@ def _text_first(slot: str, options: Options) -> Slot | None:
     return Slot(Reading.CONTRADICTION, (*named.positions, *label.positions))
 
 
+def _texts_joined(slot: str, options: Options) -> Slot | None:
+    """Read "Rhine and Thames": texts of several options, joined as a list."""
+    parts = [part for part in _SPLIT.split(slot.strip(_OUTER)) if part]
+    if not 2 <= len(parts) <= len(options.texts):
+        return None
+    named = [options.whole(part) for part in parts]
+    if not all(found is not None and found.position is not None for found in named):
+        return None
+    return several(*(found.positions[0] for found in named if found))
+
+
 def _last_words(slot: str, options: Options) -> Slot | None:
     """Read "clearly a warm colour: C" and "the planet Jupiter": one option ends the slot."""
     if len(slot) > MAX_SLOT_CHARS // 2:
@@ -252,7 +280,8 @@ def _last_words(slot: str, options: Options) -> Slot | None:
     tokens = {token for token in labels.standing.findall(slot) if token not in ("A", "I")}
     closing = re.search(rf"[:—–]\s*[\[(]?({labels.upper})[\])]?[.!]?\Z", slot)
     if closing and len(tokens | {closing[1]}) == 1:
-        return options.label(closing[1])
+        found = options.label(closing[1])
+        return Slot(found.reading, found.positions, "last words")
     key = text_key(slot)
     if tokens or _NOT_NAMED.search(key):
         return None

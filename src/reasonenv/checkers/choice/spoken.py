@@ -29,7 +29,7 @@ _NOT_THE_ANSWER = re.compile(
 )
 _OPTION_NOUNS = frozenset(
     "option choice letter opción opcion opção opcao opzione optie вариант варіант seçenek şık 选项 選項"
-    " 選択肢 선택지 विकल्प الخيار الاختيار گزینه pilihan alternativa".split()
+    " 選択肢 الخيار الاختيار گزینه pilihan alternativa".split()
 ) | {"phương án", "lựa chọn"}
 _BLANK = re.compile(rf"[\s*_:：>]{{0,{MAX_BLANK_CHARS}}}")
 _SENTENCE = re.compile(
@@ -38,7 +38,7 @@ _SENTENCE = re.compile(
 _HEADING_BEFORE = re.compile(r"[\s#*>_\d.\"'(-]*(?:[^\W\d_]+\s+){0,3}[\"'*_]{0,3}\Z")
 _BARE = (
     r"[ \t]{{0,3}}[*_\"'(\[]{{0,3}}(?P<label>{label})[)\]*_\"']{{0,3}}"
-    r"(?=\s*(?:\Z|\n|[.!,;。！，；]|है|입니다|です|'[dt][ıiuü]r|\s(?:because|since|as)\b))"
+    r"(?=\s*(?:\Z|\n|[.!,;。！，；]|है|입니다|です|'[dt][ıiuü]r|şıkkı|seçeneği|\s(?:because|since|as)\b))"
 )
 _AFTER_CHOSEN = re.compile(
     r"(?:s|n|d|ed|ing)?(?![^\W\d_])[,:]?[\s*_]{0,4}(?:\s?(?:with|for|to|on|is|as my (?:final )?answer"

@@ -45,7 +45,7 @@ NOUN_STEMS = tuple(
 """Nouns for the answer, in lower case; several words where a language has no shorter one."""
 
 _QUALIFIER = (
-    r"choice|option|letter|number|key|label|text|no\.?|here|therefore|then|thus|hence|so|clearly"
+    r"choice|option|letter|number|key|label|text|here|therefore|then|thus|hence|so|clearly"
     r"|definitely|certainly|obviously|indeed|overall|final|correct|right|best|that fits(?: best)?"
     r"|(?:to|for|of|in) (?:this|the|that|your|our)"
     r"(?: (?:above|given|last|first|original|following))?"
@@ -84,7 +84,7 @@ AFTER_NOUN = (
     r"[*_\"'\])】」』]{0,4}[ \t]{0,4}"
     rf"(?:(?P<not>(?:{_NEGATED})(?!\w)|{_CJK_NEGATED})"
     rf"|(?P<is>(?:{_COPULA})(?!\w)|{_CJK_COPULA})[ \t]{{0,3}}[:：]?"
-    r"|(?P<colon>[:：=]|[-–—](?=[\s*])|->|=>|→|⇒)"
+    r"|(?P<colon>[:：=]|[-–—](?=[\s*])|\||->|=>|→|⇒)"
     r"|(?P<heading>[*_#:]{0,6}[ \t]{0,4}(?=\n))"
     r"|(?P<bare>))"
 )
@@ -97,7 +97,7 @@ CHOSEN_STEMS = tuple(
     ",it would be,it should be,i think,i say,i'd say,i would say,i guess,i believe,stick with"
     ",sticking with,commit to,my answer to,switch to,lean towards,leaning towards,lean to"
     ",ich wähle,wähle ich,nehme ich,ich nehme,für option,entscheide mich für,tippe auf,bleibt nur"
-    ",es ist,je choisis,choisis,je dirais,c'est,il reste,elijo,escojo,selecciono,opto por"
+    ",es ist,richtig ist,richtig wäre,korrekt ist,la bonne est,la correcta es,la corretta è,a correta é,je choisis,choisis,je dirais,c'est,il reste,elijo,escojo,selecciono,opto por"
     ",me quedo con,diría,es la,escolho,seleciono,marco,fico com,scelgo,seleziono,opto per,direi"
     ",ik kies,kies ik,wybieram,stawiam na,zostaje,выбираю,выберу,остаётся,остается"
     ",选择,选,選擇,選,chọn,memilih,pilih,أختار,اخترت,اختر,jag väljer,jeg velger,jeg vælger"
@@ -127,6 +127,7 @@ PREDICATE = (
     r"|daher|donc|eindeutig)\s)?(?:richtig|korrekt|zutreffend|correcta?|correcte|juste|exacte?"
     r"|bonne|respuesta|resposta|corrett[ao]|giust[ao]|esatt[ao]|risposta|cert[ao]|juiste?|goede?"
     r"|antwort|réponse|antwoord|poprawn[aąey]|prawidłow[aąey]|właściw[aąey]|correta|rätt|riktig)"
+    r"|\s(?:richtig|korrekt)(?=\s{0,3}(?:[.!,;)]|\n|\Z))"
     r"|\s(?:stimmt|trifft zu|passt(?: am besten)?|convient|corresponde)(?=\s{0,3}(?:[.!,;)]|\n|\Z))"
     # Russian, Turkish, Vietnamese, Indonesian
     r"|\s?(?:[—–-]\s|является\s|это\s)?(?:правильн|верн|подходит)\w*"
@@ -189,7 +190,7 @@ CORRECTION = (
     r"|[Mm]ejor dicho|[Pp]lutôt|[Aa]nzi|[Aa]liás)\b|不，|不对)"
 )
 """Words that take an answer back before they give another."""
-TERMINATOR = r"(?:\Z|\n|[.!,;:。！，；)\]*_\"'—–-]|\b(?:because|since|as|instead|then)\b)"
+TERMINATOR = r"(?:\Z|\n|[.!,;。！，；)\]*_\"'—–-]|\b(?:because|since|as|instead|then)\b)"
 CONNECTOR = re.compile(
     r"(?:\b(?:so|hence|thus|therefore|is|it's|be|gives|with|now|leaves|then|option|choice|i\.e\.|only"
     r"|leaving|say|to|also|daher|somit|folglich|bleibt|donc|reste|luego|por tanto|por lo tanto|quindi"
