@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from reasonenv.checkers.choice.context import is_meant
 from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean, in_words, text_key
@@ -51,6 +52,7 @@ _OUTER = " .:,;!?-–—。，！？、\"'"
 _LABEL_BEHIND = re.compile(r"(.{1,120}?)\s*[\[(]([^\s()\[\]]{1,5})[\])]?")
 ENDING_CHARS = 160
 """Of the last line, searched for words such as "so" before a label or an option's text."""
+_WORD = re.compile(r"[^\W_]|[^\x00-\x7f]")
 _PERCENT = re.compile(r"\d\s?%")
 
 
@@ -129,9 +131,15 @@ def _ending(
 
 
 def _trimmed(text: str, lo: int, hi: int) -> tuple[int, int]:
-    part = text[lo:hi]
-    left = len(part) - len(part.lstrip())
-    return lo + left, lo + len(part.rstrip())
+    """Return where the words of a part begin and end: lines without any are no lines of it."""
+    start, end = lo, lo + len(text[lo:hi].rstrip())
+    while start < end:
+        line = text.rfind("\n", start, end)
+        if line < 0 or _WORD.search(text, line, end):
+            break
+        end = line
+    part = text[lo:end]
+    return lo + len(part) - len(part.lstrip()), lo + len(part.rstrip())
 
 
 def _one_label(line: str, options: Options) -> bool:
@@ -159,7 +167,8 @@ def _hedged(line: str) -> bool:
 
 def _first_line(page: Page, options: Options, start: int, first: str, end: int) -> Statement:
     slot = NOTHING
-    if len(options.labels.told.findall(first)) > 1:
+    told_ = [options.labels.index(token) for token in options.labels.told.findall(first)]
+    if any(after == before + 1 for before, after in pairwise(told_)):  # the options, in a row
         return Statement("first line", start, start, NOTHING)
     if start + len(first) >= end:
         told = options.labels.told.match(first)

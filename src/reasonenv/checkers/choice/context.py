@@ -13,8 +13,8 @@ __all__ = ["is_meant", "is_question", "sentence_before"]
 
 BEFORE_CHARS = 160
 """Before a cue, searched for the start of its sentence."""
-_STOPS = (". ", "! ", "? ", "\n", "。", "！", "？", "; ", ": ", "；", "：", "।", "؟", ") ")
-_CLAUSES = (", ", "，", "、", " so ", " therefore ", " hence ", " thus ", " but ", " yet ", " — ", "،")
+_STOPS = (". ", "!", "?", "\n", "。", ";", ":", "।", "؟", ") ")  # full-width ones are folded
+_CLAUSES = (",", "、", " so ", " therefore ", " hence ", " thus ", " but ", " yet ", " — ", "،")
 
 _OTHERS = re.compile(
     r"\b(?:some|many|most|several|others|another|students?|people|they|critics|someone|somebody|he"
@@ -50,7 +50,7 @@ _IF = re.compile(
 _THEN = re.compile(r"\b(?:so|therefore|hence|thus|we (?:get|find|see|have|obtain))\b")
 _EXAMPLE = re.compile(
     r"(?:e\.g\.|for example|for instance|such as|example|z\. ?b\.|zum beispiel|par exemple"
-    r"|por ejemplo|ad esempio|por exemplo|например|例如|比如)[\s,:(]*[\"'*`(]{0,3}(?:the )?\Z"
+    r"|por ejemplo|ad esempio|por exemplo|например|例如|比如)[\s,:(]*[\"'*`(]{0,3}(?:the )?(?:(?:final |correct )?(?:answer|antwort)(?: is)?:?\s*)?\Z"
 )
 _INSTRUCTION = re.compile(
     r"\b(?:format|in the form|of the form|respond with|reply with|end with|end your|finish with"

@@ -81,7 +81,8 @@ class Labels:
             rf"[ \t*_>#-]{{0,8}}[\[(]?({upper})[\])]?[*_.]{{0,4}}[ \t]*(?:\n|\Z)"
         )
         self.joined = re.compile(
-            rf"\s*{JOINER}\s*(?:\"|')?{FILLER}[\[(]?({upper})[\])]?"
+            rf"\s*{JOINER}\s*(?:also|maybe|possibly|perhaps|even|probably)\s+({upper}){_AFTER}"
+            rf"|\s*{JOINER}\s*(?:\"|')?{FILLER}[\[(]?({upper})[\])]?"
             rf"(?={_AFTER}\s*(?:\Z|[.,;:!?)\]}}*_/&\"'(-]|\n|{JOINER}|(?:are|both|sind|sont|son)\b))"
         )
         self.later = re.compile(rf"{JOINER}\s*{FILLER}[\[(]({upper})[\])]")

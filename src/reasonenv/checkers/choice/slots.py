@@ -217,7 +217,7 @@ def _joined(first: Slot, rest: str, options: Options) -> Slot | None:
     positions = list(first.positions)
     at = 0
     while joined:
-        positions.append(labels.index(joined[1]))
+        positions.append(labels.index(joined[joined.lastindex or 1]))
         at = joined.end()
         joined = labels.joined.match(rest, at)
     if at == 0:

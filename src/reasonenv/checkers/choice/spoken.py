@@ -71,12 +71,10 @@ def read_noun(page: Page, options: Options, at: int, lo: int, hi: int, stem: str
     """Read what follows "answer", "choice", "Antwort" ...: a field, a tag, or a slot in words."""
     low = page.low
     before = low[at - 1] if at > lo else " "
-    if before in "<_[":
-        return read_tag(page, options, at, lo, hi) or read_field(page, options, at, lo, hi)
-    if before in "\"'":
-        field = read_field(page, options, at, lo, hi)
-        if field:
-            return field
+    if before in "<_[\"'":
+        marked = read_tag(page, options, at, lo, hi) or read_field(page, options, at, lo, hi)
+        if marked or before == "<":
+            return marked
     elif before.isalpha() and before < "\u0590":
         return None
     found = _AFTER_NOUN.match(low, at + len(stem), hi)
