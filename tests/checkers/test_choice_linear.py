@@ -9,10 +9,48 @@ from reasonenv.checkers.choice.page import LONG_CHARS
 
 OPTIONS = ["Sydney", "Canberra", "Melbourne", "Perth"]
 PIECES = ["a", "A ", "\\boxed{", "\\boxed{A}", "Answer: ", "Answer: A\n", "The answer is A. ", "\n"]
-PIECES += ["<think>", "</think>", "<think></think>", "<answer>", "<answer>A</answer>", '"answer": "']
-PIECES += ["A) x\n", "Ａ", "~~", "is correct ", "(", ". ", "not A ", "I choose A ", "wait, B. ", "so "]
-PIECES += ["if the answer is A, ", "Sydney ", "答案是", "选A", "\nQuestion: ", "<|im_end|>", "*", "{", "$"]
-PIECES += ["A ✅ ", "A is correct. ", "-----\n", "Answer\n---\n", "\u200b", "é", "1,", "\ud800", "first "]
+PIECES += [
+    "<think>",
+    "</think>",
+    "<think></think>",
+    "<answer>",
+    "<answer>A</answer>",
+    '"answer": "',
+]
+PIECES += [
+    "A) x\n",
+    "Ａ",
+    "~~",
+    "is correct ",
+    "(",
+    ". ",
+    "not A ",
+    "I choose A ",
+    "wait, B. ",
+    "so ",
+]
+PIECES += [
+    "if the answer is A, ",
+    "Sydney ",
+    "答案是",
+    "选A",
+    "\nQuestion: ",
+    "<|im_end|>",
+    "*",
+    "{",
+    "$",
+]
+PIECES += [
+    "A ✅ ",
+    "A is correct. ",
+    "-----\n",
+    "Answer\n---\n",
+    "\u200b",
+    "é",
+    "1,",
+    "\ud800",
+    "first ",
+]
 
 
 def calls(completion):

@@ -59,7 +59,9 @@ def test_shuffling_options_and_letters_changes_the_letter_and_never_the_verdict(
         assert verdict.correct is (gold == letter)
 
 
-@given(placed, st.lists(st.sampled_from(DISCLAIMERS), min_size=1, max_size=3), st.sampled_from("\n "))
+@given(
+    placed, st.lists(st.sampled_from(DISCLAIMERS), min_size=1, max_size=3), st.sampled_from("\n ")
+)
 def test_a_trailing_disclaimer_that_names_no_option_changes_nothing(drawn, disclaimers, gap):
     options, text, template = drawn
     assume(template not in STANDING_ALONE)
@@ -76,9 +78,9 @@ def test_markdown_decoration_changes_nothing(drawn, mark):
     options, text, template = drawn
     reply = fill(template, options, text)
     assume("{{" not in template)  # code and TeX are not decorated
-    assert extract_choice(mark.format(reply), options).letter == extract_choice(
-        reply, options
-    ).letter
+    assert (
+        extract_choice(mark.format(reply), options).letter == extract_choice(reply, options).letter
+    )
     letter = string.ascii_uppercase[options.index(text)]
     assert extract_choice(f"The answer is {mark.format(letter).strip()}", options).letter == letter
 
@@ -102,10 +104,20 @@ def test_what_is_thought_before_a_closed_block_changes_nothing(drawn, thought):
 
 PIECES = ["\\boxed{", "}", "<think>", "</think>", "<answer>", "</answer>", "Answer: ", "A", "B"]
 PIECES += ["(C)", " or ", ",", "not ", "Sydney", "Perth", "option ", "2", "\n", "**", "~~", ". "]
-PIECES += ['{"answer": "', "is correct", "I choose ", "so ", "wait, ", "选", "答案是", "if ", "\nQ: "]
-texts = st.text(st.characters(), max_size=60) | st.lists(
-    st.sampled_from(PIECES), max_size=25
-).map("".join)
+PIECES += [
+    '{"answer": "',
+    "is correct",
+    "I choose ",
+    "so ",
+    "wait, ",
+    "选",
+    "答案是",
+    "if ",
+    "\nQ: ",
+]
+texts = st.text(st.characters(), max_size=60) | st.lists(st.sampled_from(PIECES), max_size=25).map(
+    "".join
+)
 labelled = st.none() | st.sampled_from([("1", "2", "3"), ("I", "II", "III"), ("x", "y", "z")])
 
 

@@ -70,7 +70,11 @@ def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statemen
     if start >= end:
         return
     whole = text[start:end] if end - start <= MAX_SLOT_CHARS else ""
-    lines = [line for line in text[max(start, end - 4 * MAX_SLOT_CHARS) : end].split("\n") if line.strip()]
+    lines = [
+        line
+        for line in text[max(start, end - 4 * MAX_SLOT_CHARS) : end].split("\n")
+        if line.strip()
+    ]
     last = lines[-1].strip()
     one_line = bool(whole) and "\n" not in whole
     if whole and one_line and _reads_alone(whole, options):
@@ -90,9 +94,7 @@ def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statemen
     yield from _in_prose(page, options, start, end, whole, last)
 
 
-def _ending(
-    page: Page, options: Options, tail: str, lo: int, end: int
-) -> Iterator[Statement]:
+def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Iterator[Statement]:
     """Read "..., so C.", "...: Canberra", "... Lithium. **I. Lithium**": what the last words name."""
     labels = options.labels
     if _PERCENT.search(tail):
@@ -100,7 +102,8 @@ def _ending(
     for connector in labels.connector.finditer(tail):
         said = tail[connector.end() :]
         if not said.strip(_OUTER) or (
-            connector[0].strip() in (",", "，", "、") and labels.before.search(tail, 0, connector.start())
+            connector[0].strip() in (",", "，", "、")
+            and labels.before.search(tail, 0, connector.start())
         ):
             continue
         words = clean(_TRAILING.sub("", said)).strip(_OUTER)
@@ -176,10 +179,16 @@ def _first_line(page: Page, options: Options, start: int, first: str, end: int) 
             slot = read_slot(first, options)
     elif options.labels.leading.fullmatch(clean(first)):
         slot = read_slot(first, options)
-    elif options.labels.list_item.match(first) and not _list_below(page, options, start, end, first):
+    elif options.labels.list_item.match(first) and not _list_below(
+        page, options, start, end, first
+    ):
         named = read_slot(first, options)
         token = options.labels.leading.match(clean(first))
-        if token and named.reading is Reading.OPTION and options.whole(clean(first)[token.end():].lstrip(" ).:-")):
+        if (
+            token
+            and named.reading is Reading.OPTION
+            and options.whole(clean(first)[token.end() :].lstrip(" ).:-"))
+        ):
             slot = named
     return Statement("first line", start, start + len(first), slot, first)
 
@@ -218,6 +227,10 @@ def _in_prose(
 def _negated_name(words: str, hit: tuple[int, int, int]) -> bool:
     before, after = words[max(0, hit[1] - 30) : hit[1]], words[hit[2] : hit[2] + 16]
     return bool(
-        re.search(r"\b(?:not|never|n't|isn't|neither|nor|except|without|than)\s(?:\w+\s)?\Z", before)
-        or re.match(r"\s(?:is|was|does|did|can|are)(?:\snot|n't|nt)\b|\s(?:isn|doesn|can|won)\b", after)
+        re.search(
+            r"\b(?:not|never|n't|isn't|neither|nor|except|without|than)\s(?:\w+\s)?\Z", before
+        )
+        or re.match(
+            r"\s(?:is|was|does|did|can|are)(?:\snot|n't|nt)\b|\s(?:isn|doesn|can|won)\b", after
+        )
     )

@@ -29,7 +29,10 @@ MAX_RUN = 12
 SAID_CHARS = 80
 
 _WORDLESS = re.compile(r"(?:[\W_]|\b(?:the|so|final|correct|my|and)\b)*", re.IGNORECASE)
-_JOINING_BOXES = re.compile(r"[\s$,/\\()\[\]]*\b(?:or|and|oder|und|ou|et|o|y)\b[\s$\\()\[\]]*|[\s$]*[,/][\s$]*", re.IGNORECASE)
+_JOINING_BOXES = re.compile(
+    r"[\s$,/\\()\[\]]*\b(?:or|and|oder|und|ou|et|o|y)\b[\s$\\()\[\]]*|[\s$]*[,/][\s$]*",
+    re.IGNORECASE,
+)
 _RETRACTED = re.compile(
     r"(?:\A[\s.!*_)\]}$\"']*|[.!?\n]\s*)(?:(?:oh|oops|no|hmm+|wait|hold on|sorry|actually|but|and|well|uh)"
     r"[\s,.!—–-]*){0,3}(?:(?:no,? )?(?:that|this|it|which)(?:'s| is| was| seems| can't be| cannot be)|"
@@ -120,9 +123,7 @@ def extract_from(
     return found or ChoiceAnswer(None, "no_answer", {"anchor": None, "reason": "no answer stated"})
 
 
-def _decide(
-    page: Page, options: Options, lo: int, hi: int, multiple: bool
-) -> Statement | None:
+def _decide(page: Page, options: Options, lo: int, hi: int, multiple: bool) -> Statement | None:
     """Return the statement that decides a part of a page, None where it holds none."""
     earlier = statements(page, options, lo, hi)
     conditional: Statement | None = None

@@ -73,9 +73,7 @@ class ChoiceJudge:
         status = Status.CORRECT if right else Status.INCORRECT
         return Verdict(status, float(right), found.letter, found.detail)
 
-    def _demanded(
-        self, completion: str, options: Options, multiple: bool
-    ) -> ChoiceAnswer | None:
+    def _demanded(self, completion: str, options: Options, multiple: bool) -> ChoiceAnswer | None:
         """Return what stands in the place that the prompt demanded, None where that is not there."""
         assert self.format is not None
         shown = cut_at_stop_token(blank_thinking(completion, self.format.reasoning))
@@ -94,7 +92,9 @@ class ChoiceJudge:
 def _options(metadata: Mapping[str, Any]) -> Options:
     texts, names = metadata.get("options"), metadata.get("labels")
     if not isinstance(texts, list | tuple) or not 2 <= len(texts) <= MAX_OPTIONS:
-        raise _UnusableError(f"metadata['options'] holds 2 to {MAX_OPTIONS} texts, got {texts!r:.80}")
+        raise _UnusableError(
+            f"metadata['options'] holds 2 to {MAX_OPTIONS} texts, got {texts!r:.80}"
+        )
     if not all(isinstance(text, str) for text in texts):
         raise _UnusableError(f"metadata['options'] holds texts, got {texts!r:.80}")
     if names is None:

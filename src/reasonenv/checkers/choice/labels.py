@@ -74,9 +74,7 @@ class Labels:
         self.listed = re.compile(
             rf"^[ \t*>#-]{{0,8}}[\[(]?({upper})(?:[\])][.:]?|[.:])[*_]{{0,3}}[ \t]", re.MULTILINE
         )
-        self.list_item = re.compile(
-            rf"[\s*>#-]{{0,8}}[\[(]?({either})[\]).:][*_]{{0,3}}\s?\S"
-        )
+        self.list_item = re.compile(rf"[\s*>#-]{{0,8}}[\[(]?({either})[\]).:][*_]{{0,3}}\s?\S")
         self.bare_line = re.compile(
             rf"[ \t*_>#-]{{0,8}}[\[(]?({upper})[\])]?[*_.]{{0,4}}[ \t]*(?:\n|\Z)"
         )
@@ -87,7 +85,9 @@ class Labels:
         )
         self.later = re.compile(rf"{JOINER}\s*{FILLER}[\[(]({upper})[\])]")
         self.run = re.compile(rf"({upper}(?:[\s,;/&+]*{upper})+)[\s.]*\Z")
-        self.rather = re.compile(rf"{RATHER}[\s,:*(\"']*(?:option\s)?({upper}){_AFTER}", re.IGNORECASE)
+        self.rather = re.compile(
+            rf"{RATHER}[\s,:*(\"']*(?:option\s)?({upper}){_AFTER}", re.IGNORECASE
+        )
         self.fast = re.compile(
             r"[\s*_`$\"'(\[{:]{0,20}(?:\\(?:text|mathrm|mathbf|textbf|boxed|mathsf)\{){0,2}[(\[]?"
             rf"({upper})[)\]}}*_`$\"'.,!]{{0,8}}[ \t]*(?:\n|\Z)"
@@ -100,7 +100,9 @@ class Labels:
         )
         self.connector = CONNECTOR
         self.before = re.compile(rf"{_BEFORE}{upper}[\])]?\s*\Z")
-        self.told = re.compile(rf"(?:(?<=\s)|\A)[*_(\[]{{0,3}}({upper})[*_]{{0,3}}(?:[\])][.:]?|[.:]|\s[-–—])[*_]{{0,3}}(?:\s|\Z)")
+        self.told = re.compile(
+            rf"(?:(?<=\s)|\A)[*_(\[]{{0,3}}({upper})[*_]{{0,3}}(?:[\])][.:]?|[.:]|\s[-–—])[*_]{{0,3}}(?:\s|\Z)"
+        )
         self.not_other = re.compile(
             rf"{either}[\])]?[\s,;(–—-]{{1,4}}(?:and\s)?(?:not|rather than|instead of|nicht|pas|non)\b"
         )

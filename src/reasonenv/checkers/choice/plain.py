@@ -26,7 +26,19 @@ _ENDING = re.compile(
     r"(?:\\text\{)?|\$?\$?\\boxed\{(?:\\text\{)?|<answer>\s?)[(\[]?(?P<label>[A-Z])"
     r"(?P<rest>[)\]}*_$.]{0,6}\s*\Z|\s?</answer>\s*\Z|[).:]{1,2}\s?[^\n?]{1,80}\Z)"
 )
-_OTHER = ("answer", "box", "<", "####", "option", "choose", "pick", "question", " or", "example", "format")
+_OTHER = (
+    "answer",
+    "box",
+    "<",
+    "####",
+    "option",
+    "choose",
+    "pick",
+    "question",
+    " or",
+    "example",
+    "format",
+)
 _WORD = re.compile(r"[a-z]{4}")
 _MARKS = " )]}*_$.:\n"
 

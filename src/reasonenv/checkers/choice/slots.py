@@ -46,7 +46,9 @@ _LEAD = re.compile(
     r"|(?:应该是|可能是|大概是|是|为)\s*",
     re.IGNORECASE,
 )
-_EITHER = re.compile(r"(?:either|between|one of|both|entweder|soit|tra|entre|among)\b", re.IGNORECASE)
+_EITHER = re.compile(
+    r"(?:either|between|one of|both|entweder|soit|tra|entre|among)\b", re.IGNORECASE
+)
 _MAY_FOLLOW_ARTICLE = re.compile(
     r"\s+(?!(?:because|since|is|as|for|and|or|but|not|rather|with|which|though|although|fits|was|has"
     r"|it|here|due|instead|seems|matches|works|best|being|where|while|weil|da|denn|ist|und|oder|car"
@@ -79,7 +81,9 @@ _VERB = re.compile(
     r"\s(?:is|was|are|isn't|wasn't|can|can't|cannot|does|doesn't|would|might|could|may|seems|looks|has"
     r"|ist|est|es|è|é)\b"
 )
-_SPLIT = re.compile(r"\s*(?:,|;|/|&|、|\band\b|\bund\b|\bet\b|\by\b|\be\b|\ben\b|\bi\b|\bи\b|\bve\b|和|と)\s*")
+_SPLIT = re.compile(
+    r"\s*(?:,|;|/|&|、|\band\b|\bund\b|\bet\b|\by\b|\be\b|\ben\b|\bi\b|\bи\b|\bve\b|和|と)\s*"
+)
 
 
 def read_slot(raw: str, options: Options) -> Slot:
@@ -205,7 +209,11 @@ def _labelled(slot: str, options: Options) -> Slot | None:
     if corrected and labels.index(corrected[1]) >= 0:
         return options.label(corrected[1])
     named = _text_after_label(rest, options)
-    if named is not None and named.reading is Reading.OPTION and named.positions != answer.positions:
+    if (
+        named is not None
+        and named.reading is Reading.OPTION
+        and named.positions != answer.positions
+    ):
         return Slot(Reading.CONTRADICTION, (*answer.positions, *named.positions))
     return answer
 
@@ -248,9 +256,7 @@ def _text_after_label(rest: str, options: Options) -> Slot | None:
 
 def _text_first(slot: str, options: Options) -> Slot | None:
     """Read `William Shakespeare (C)` and `Canberra, option B`."""
-    found = re.match(
-        _LABEL_LAST.format() + rf"({options.labels.upper})[\])]?[.!]?\Z", slot
-    )
+    found = re.match(_LABEL_LAST.format() + rf"({options.labels.upper})[\])]?[.!]?\Z", slot)
     if found is None:
         return None
     named, label = options.whole(found["text"]), options.label(found[2])

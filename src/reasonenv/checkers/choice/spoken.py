@@ -59,15 +59,21 @@ _CONCLUSIONS = frozenset(
 ) | {"por tanto", "por lo tanto"}
 _CONCLUDED = re.compile(r"[\s)\]*_\"'$}]{0,4}(?:\Z|\n|[.!。！](?=\s|\Z|[^\x00-\x7f]))")
 _ALSO_TEXT = frozenset(("choose", "chose", "pick", "select", "go with", "going with", "must be"))
-_JOINED_BEFORE = r"({label})[\])]?\s*(?:\band\b|\bor\b|\bund\b|\boder\b|\bet\b|\bou\b|和|或|与)\s*\Z"
-_OR_BEFORE = r"({label})[\])]?\s*(?:\bor\b|\boder\b|\bou\b|\bo\b|或者?|还是)\s*(?:i(?:'d|\s\w+)?\s*)?\Z"
+_JOINED_BEFORE = (
+    r"({label})[\])]?\s*(?:\band\b|\bor\b|\bund\b|\boder\b|\bet\b|\bou\b|和|或|与)\s*\Z"
+)
+_OR_BEFORE = (
+    r"({label})[\])]?\s*(?:\bor\b|\boder\b|\bou\b|\bo\b|或者?|还是)\s*(?:i(?:'d|\s\w+)?\s*)?\Z"
+)
 _BOTH = (
     r"(?P<first>{label})[\])]?(?:\s*(?:,|\band\b|\bor\b|&|和|\bund\b|\by\b|\bet\b)\s*)+[\[(]?"
     r"(?P<second>{label})[\])]?\s(?:are|both|could|may|might)\b[^.\n]{{0,20}}\b(?:correct|right|true)"
 )
 
 
-def read_noun(page: Page, options: Options, at: int, lo: int, hi: int, stem: str) -> Statement | None:
+def read_noun(
+    page: Page, options: Options, at: int, lo: int, hi: int, stem: str
+) -> Statement | None:
     """Read what follows "answer", "choice", "Antwort" ...: a field, a tag, or a slot in words."""
     low = page.low
     before = low[at - 1] if at > lo else " "
@@ -110,7 +116,9 @@ def read_noun(page: Page, options: Options, at: int, lo: int, hi: int, stem: str
     if would and re.search(r"\b(?:if|had|unless|were)\b", low[start : end + 60].split("\n")[0]):
         return None
     anchor = "heading" if found["heading"] is not None else "cue"
-    return Statement(anchor, at, _end(page, options, start, end, slot), slot, page.text[start:end], meant == "if")
+    return Statement(
+        anchor, at, _end(page, options, start, end, slot), slot, page.text[start:end], meant == "if"
+    )
 
 
 def _end(page: Page, options: Options, start: int, end: int, slot: Slot) -> int:
@@ -174,9 +182,7 @@ def _with_next_lines(page: Page, options: Options, fast: re.Match[str], hi: int)
     return several(*positions) if len(positions) > 1 else Slot(Reading.OPTION, tuple(positions))
 
 
-def _read_line(
-    page: Page, options: Options, start: int, end: int, crossed: bool, hi: int
-) -> Slot:
+def _read_line(page: Page, options: Options, start: int, end: int, crossed: bool, hi: int) -> Slot:
     text = page.text
     line = text[start:end]
     labels = options.labels
@@ -257,12 +263,18 @@ def read_chosen(
         pass
     elif stem not in _ALSO_TEXT:
         return None
-    if slot.by == "last words" or (slot.reading is Reading.SEVERAL and not _FIRST_PERSON.search(low, max(lo, at - 16), at) and stem not in ("选", "选择")):
+    if slot.by == "last words" or (
+        slot.reading is Reading.SEVERAL
+        and not _FIRST_PERSON.search(low, max(lo, at - 16), at)
+        and stem not in ("选", "选择")
+    ):
         return None
     if is_question(page, start, hi) or is_meant(page, at, lo, by_verb=True) != "yes":
         return None
     if slot.reading is Reading.OPTION:  # "选A还是选B"
-        joined = re.search(_OR_BEFORE.format(label=options.labels.upper), page.text[max(lo, at - 24) : at])
+        joined = re.search(
+            _OR_BEFORE.format(label=options.labels.upper), page.text[max(lo, at - 24) : at]
+        )
         if joined:
             slot = several(options.labels.index(joined[1]), *slot.positions)
     return Statement("chosen", at, start + len(line), slot, line)
@@ -302,7 +314,9 @@ def read_predicate(
         found = None
     if found is None:
         if stem in ("correct", "right", "best", "正确"):
-            return _both(page, options, start, at, hi) or _text_is_right(page, options, start, at, lo, hi)
+            return _both(page, options, start, at, hi) or _text_is_right(
+                page, options, start, at, lo, hi
+            )
         return None
     slot = options.label(subject[1])
     if slot.reading is not Reading.OPTION:
@@ -316,9 +330,7 @@ def read_predicate(
             if found["gap"].lstrip()[:1] in ",":
                 return None
             slot = Slot(Reading.CONTRADICTION, (*slot.positions, *named.positions))
-    joined = re.search(
-        _JOINED_BEFORE.format(label=labels.upper), text[start : subject.start(1)]
-    )
+    joined = re.search(_JOINED_BEFORE.format(label=labels.upper), text[start : subject.start(1)])
     if joined:
         slot = several(labels.index(joined[1]), *slot.positions)
     mark = found["predicate"].lstrip()[:1] in ":=—–-✅✓✔☑(["
@@ -358,7 +370,11 @@ def _text_is_right(
     page: Page, options: Options, start: int, at: int, lo: int, hi: int
 ) -> Statement | None:
     found = _TEXT_SUBJECT.match(page.text[start : min(hi, at + 30)].lstrip())
-    named = options.whole(re.sub(r"\A(?:so|thus|hence|therefore),?\s", "", found["text"], flags=re.I)) if found else None
+    named = (
+        options.whole(re.sub(r"\A(?:so|thus|hence|therefore),?\s", "", found["text"], flags=re.I))
+        if found
+        else None
+    )
     if not found or named is None or is_meant(page, start, lo) != "yes":
         return None
     return Statement("is right", start, min(hi, at + 7), named, found[0])

@@ -40,6 +40,7 @@ _READERS: tuple[Reader, ...] = (
     read_correction,
 )
 
+
 def statements(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statement]:
     """Yield the statements in a part of a page, from the last to the first.
 
@@ -71,5 +72,3 @@ def _windows(page: Page, lo: int, hi: int) -> Iterator[tuple[int, int]]:
             yield cut, upto
             upto = cut
             size *= GROWTH
-
-

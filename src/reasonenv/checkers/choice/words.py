@@ -74,9 +74,7 @@ _NEGATED = (
     r"|nie jest|to nie|is niet|kan niet|не|ليست?|não pode ser|non può essere|không phải(?: là)?"
     r"|bukan|är inte|er ikke"
 )
-_CJK_COPULA = (
-    r"应该是|應該是|应该选|应当是|应为|應為|应选|是选项|是选|就是|选择|选|是|为|為|は|が|은|는|이|가|："
-)
+_CJK_COPULA = r"应该是|應該是|应该选|应当是|应为|應為|应选|是选项|是选|就是|选择|选|是|为|為|は|が|은|는|이|가|："
 _CJK_NEGATED = r"不是|不为|并非|不可能是|不选"
 AFTER_NOUN = (
     r"(?P<plural>s|es|en|ın|ı)?(?P<close>[*_\"'\])】」』]{0,4})"
@@ -101,7 +99,9 @@ CHOSEN_STEMS = tuple(
     ",me quedo con,diría,es la,escolho,seleciono,marco,fico com,scelgo,seleziono,opto per,direi"
     ",ik kies,kies ik,wybieram,stawiam na,zostaje,выбираю,выберу,остаётся,остается"
     ",选择,选,選擇,選,chọn,memilih,pilih,أختار,اخترت,اختر,jag väljer,jeg velger,jeg vælger"
-    ",so,hence,thus,therefore,daher,somit,also,donc,quindi,portanto,por tanto,por lo tanto,zatem,więc,поэтому,значит,следовательно,因此,所以,故,vybírám,aleg,seçiyorum:,je vais avec,me decanto por".split(",")
+    ",so,hence,thus,therefore,daher,somit,also,donc,quindi,portanto,por tanto,por lo tanto,zatem,więc,поэтому,значит,следовательно,因此,所以,故,vybírám,aleg,seçiyorum:,je vais avec,me decanto por".split(
+        ","
+    )
 )
 """Verbs before an option, in lower case."""
 
