@@ -53,14 +53,17 @@ CHARS = 1500
 REPLIES = 1000
 BLOCKS = 5
 MEGABYTE = 1_000_000
+Row = tuple[str, Sequence[str]]
 Extract = Callable[[str, Sequence[str]], str | None]
+ExtractAll = Callable[[Sequence[Row]], list[str | None]]
 
 
-def extractor(name: str) -> Extract:
+def extractor(name: str) -> ExtractAll:
     """Return an extractor by its name; ImportError where it is not installed."""
-    return {
+    if name == PEERS[0]:
+        return _lm_eval()  # takes a whole run at a time
+    one = {
         OURS: _ours,
-        PEERS[0]: _lm_eval,
         PEERS[1]: _opencompass,
         PEERS[2]: _evalscope,
         PEERS[3]: _inspect,
@@ -69,6 +72,17 @@ def extractor(name: str) -> Extract:
         PATTERNS[1]: _answer_is,
     }[name]()
 
+    def extract_all(rows: Sequence[Row]) -> list[str | None]:
+        letters: list[str | None] = []
+        for text, options in rows:
+            try:
+                letters.append(one(text, options))
+            except Exception:
+                letters.append(None)
+        return letters
+
+    return extract_all
+
 
 def _ours() -> Extract:
     from reasonenv.checkers.choice import extract_choice
@@ -76,7 +90,7 @@ def _ours() -> Extract:
     return lambda text, options: extract_choice(text, options).letter
 
 
-def _lm_eval() -> Extract:
+def _lm_eval() -> ExtractAll:
     from lm_eval.filters.extraction import MultiChoiceRegexFilter
 
     # the settings of its flexible few-shot tasks
@@ -84,11 +98,15 @@ def _lm_eval() -> Extract:
         regex_pattern=r"(\([A-Z]\))", group_select=-1, ignore_case=True, ignore_punctuation=True
     )
 
-    def extract(text: str, options: Sequence[str]) -> str | None:
-        [[found]] = filter_.apply([[text]], [{"choices": list(options)}])
-        return _one(str(found).strip("()"), options)
+    def extract_all(rows: Sequence[Row]) -> list[str | None]:
+        texts = [[text] for text, _ in rows]
+        found = filter_.apply(texts, [{"choices": list(options)} for _, options in rows])
+        return [
+            _one(str(letter).strip("()"), options)
+            for [letter], (_, options) in zip(found, rows, strict=True)
+        ]
 
-    return extract
+    return extract_all
 
 
 def _opencompass() -> Extract:
@@ -179,13 +197,8 @@ def serve(name: str) -> None:
         letters: list[str | None] = []
         best = float("inf")
         for _ in range(request["blocks"]):
-            letters = []
             start = time.process_time()
-            for text, options in request["rows"]:
-                try:
-                    letters.append(extract(text, options))
-                except Exception:
-                    letters.append(None)
+            letters = extract(request["rows"])
             best = min(best, time.process_time() - start)
         print(json.dumps({"letters": letters, "seconds": best}), file=channel, flush=True)
 
@@ -210,7 +223,7 @@ class Server:
         )
         self.missing = self._read().get("missing", "")
 
-    def ask(self, rows: Sequence[tuple[str, Sequence[str]]], blocks: int = 1) -> dict[str, Any]:
+    def ask(self, rows: Sequence[Row], blocks: int = 1) -> dict[str, Any]:
         """Return the letters and the CPU seconds of the fastest block."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps({"rows": rows, "blocks": blocks}) + "\n")
@@ -297,7 +310,20 @@ ENDINGS = (
     ("This leads to the", 1),
 )
 """Ways to end, and how often each comes; the last one is a reply that was cut off."""
-WORDS = "stone river market engine letter garden planet copper signal winter harbour mirror".split()
+WORDS = [
+    "stone",
+    "river",
+    "market",
+    "engine",
+    "letter",
+    "garden",
+    "planet",
+    "copper",
+    "signal",
+    "winter",
+    "harbour",
+    "mirror",
+]
 
 
 def typical(count: int) -> list[tuple[str, list[str]]]:
@@ -316,15 +342,90 @@ def typical(count: int) -> list[tuple[str, list[str]]]:
     return rows
 
 
-PIECES = (
-    "answer is |Answer: |Answer: A\n|The answer is B. |A|A |AB|A, B, C or D? |\\boxed{|\\boxed{A}|{|}|((A"
-    "|*|**A**|_|`|$A$|\n| |\t|<think>|</think>|<think></think>|<answer>|</answer>|<answer>A</answer>"
-    '|"answer": "|{"answer": "A"}|A) Sydney\nB) Canberra\n|Sydney |Canberra|not A |is correct |A is correct. '
-    "|so B|I choose A |no, |wait, B. |####|#### A\n|~~A~~ |选A|答案是A。|А|Ａ|Ⓐ|İ|\u200b|é|Ответ: А\n|الإجابة "
-    "|उत्तर |정답은 |A ✅ |if the answer is A, then |some say the answer is A. |\nQuestion: |<|im_end|>|</s>|<|\\"
-    "|\\frac{1}{2}|1,|-----|= |: |'|(A) or (B) |Both A and B |option 2 |\x00|x\n|Answer\n------\n|A\nB\n|A. |I "
-    "|the answer would be A if |]]|50% "
-).split("|")
+PIECES = [
+    "answer is ",
+    "Answer: ",
+    "Answer: A\n",
+    "The answer is B. ",
+    "A",
+    "A ",
+    "AB",
+    "A, B, C or D? ",
+    "\\boxed{",
+    "\\boxed{A}",
+    "{",
+    "}",
+    "((A",
+    "*",
+    "**A**",
+    "_",
+    "`",
+    "$A$",
+    "\n",
+    " ",
+    "\t",
+    "<think>",
+    "</think>",
+    "<think></think>",
+    "<answer>",
+    "</answer>",
+    "<answer>A</answer>",
+    '"answer": "',
+    '{"answer": "A"}',
+    "A) Sydney\nB) Canberra\n",
+    "Sydney ",
+    "Canberra",
+    "not A ",
+    "is correct ",
+    "A is correct. ",
+    "so B",
+    "I choose A ",
+    "no, ",
+    "wait, B. ",
+    "####",
+    "#### A\n",
+    "~~A~~ ",
+    "选A",
+    "答案是A。",
+    "А",
+    "Ａ",
+    "Ⓐ",
+    "İ",
+    "\u200b",
+    "é",
+    "Ответ: А\n",
+    "الإجابة ",
+    "उत्तर ",
+    "정답은 ",
+    "A ✅ ",
+    "if the answer is A, then ",
+    "some say the answer is A. ",
+    "\nQuestion: ",
+    "<",
+    "im_end",
+    ">",
+    "</s>",
+    "<",
+    "\\",
+    "\\frac{1}{2}",
+    "1,",
+    "-----",
+    "= ",
+    ": ",
+    "'",
+    "(A) or (B) ",
+    "Both A and B ",
+    "option 2 ",
+    "\x00",
+    "x\n",
+    "Answer\n------\n",
+    "A\nB\n",
+    "A. ",
+    "I ",
+    "the answer would be A if ",
+    "]]",
+    "50% ",
+]
 
 
 def slowest(server: Server) -> tuple[float, str]:
@@ -351,7 +452,8 @@ def main() -> None:
     short = [case for case in dev if not case.get("build")]
     rows = typical(REPLIES)
     print(
-        "| extractor | dev | without policy | letters | nulls | wrong letters | real_dev | its wrong"
+        "| extractor | dev | without policy | letters | nulls | wrong letters | real_dev "
+        "| its wrong"
         " letters | typical/s | real_dev/s |\n|---|---|---|---|---|---|---|---|---|---|"
     )
     for name in (OURS, *PEERS, *PATTERNS):

@@ -32,14 +32,16 @@ _NOT = re.compile(
     r"|niet|nie|не)\b|n't\b|不"
 )
 _NOT_BUT = re.compile(
-    r"\W*(?:not|nicht|pas|non|no|não|niet|nie|не)\b.{1,60}\b(?:but|sondern|mais|ma|bensì|sino|mas|maar|ale"
+    r"\W*(?:not|nicht|pas|non|no|não|niet|nie|не)\b.{1,60}\b(?:but|sondern|mais|ma|bensì|sino|mas"
+    r"|maar|ale"
     r"|lecz|а)\b",
     re.IGNORECASE,
 )
 _OPENING = re.compile(
     r"(yes|no|true|false|ja|nein|oui|non|sí|si|sì|sim|não|nee|tak|nie|да|нет|evet|hayır|是|否|对|错|はい"
     r"|いいえ|예|아니요|نعم|لا|हाँ|हां|नहीं|wahr|falsch|richtig|vrai|faux|verdadero|falso|vero"
-    r"|correct|incorrect|верно|неверно|doğru|yanlış|đúng|sai|có|không)(?![\w'])[.,!:;]?(?P<rest>.*)",
+    r"|correct|incorrect|верно|неверно|doğru|yanlış|đúng|sai|có"
+    r"|không)(?![\w'])[.,!:;]?(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _JOINS = re.compile(r"\s*(?:and|or|und|oder|et|ou|y|o|и|или|/|but|to|one)\b", re.IGNORECASE)
@@ -77,9 +79,8 @@ def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statemen
     ]
     last = lines[-1].strip()
     one_line = bool(whole) and "\n" not in whole
-    if whole and one_line and _reads_alone(whole, options):
-        yield Statement("whole reply", start, end, read_slot(whole, options), whole)
-    elif whole and labels.run.fullmatch(clean(whole)):
+    alone = one_line and _reads_alone(whole, options)
+    if alone or (whole and labels.run.fullmatch(clean(whole))):
         yield Statement("whole reply", start, end, read_slot(whole, options), whole)
     below = len(lines) > 1 and labels.list_item.match(lines[-1])
     listed = bool(below and labels.list_item.match(lines[-2]))
@@ -95,7 +96,9 @@ def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statemen
 
 
 def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Iterator[Statement]:
-    """Read "..., so C.", "...: Canberra", "... Lithium. **I. Lithium**": what the last words name."""
+    """Read "..., so C.", "...: Canberra""
+    ", "... Lithium. **I. Lithium**": what the last words name.
+    """
     labels = options.labels
     if _PERCENT.search(tail):
         return

@@ -18,7 +18,8 @@ _CLAUSES = (",", "、", " so ", " therefore ", " hence ", " thus ", " but ", " y
 
 _OTHERS = re.compile(
     r"\b(?:some|many|most|several|others|another|students?|people|they|critics|someone|somebody|he"
-    r"|she|it is said|one|you|everyone|friend|colleague|classmate|teacher|brother|sister|author|book"
+    r"|she|it is said|one|you|everyone|friend|colleague|classmate|teacher|brother|sister|author"
+    r"|book"
     r"|manche|viele|einige|certains|beaucoup|algunos|muchos|alcuni|molti|muitos|alguns|некоторые"
     r"|многие|有人|有些人|很多人|一部の人|어떤 사람)\b[^.;:\n]{0,50}\b(?:say|says|said|think|thinks|thought"
     r"|believe|believes|claim|claims|argue|argues|choose|chose|pick|picked|answer|answered|guess"
@@ -44,13 +45,15 @@ _NEGATED = re.compile(
     r"|\bno\b(?! (?:doubt|question|need|problem))"
 )
 _IF = re.compile(
-    r"\b(?:if(?! i (?:have|had|must))|suppose|supposing|assume|assuming|unless|had the|were the|wenn"
+    r"\b(?:if(?! i (?:have|had|must))|suppose|supposing|assume|assuming|unless|had the|were the"
+    r"|wenn"
     r"|falls|jeśli|gdyby|если|eğer|nếu|jika|kalau)\b|\bsi (?!dice)|如果|假如|若|もし|만약|إذا|अगर|यदि"
 )
 _THEN = re.compile(r"\b(?:so|therefore|hence|thus|we (?:get|find|see|have|obtain))\b")
 _EXAMPLE = re.compile(
     r"(?:e\.g\.|for example|for instance|such as|example|z\. ?b\.|zum beispiel|par exemple"
-    r"|por ejemplo|ad esempio|por exemplo|например|例如|比如)[\s,:(]*[\"'*`(]{0,3}(?:the )?(?:(?:final |correct )?(?:answer|antwort)(?: is)?:?\s*)?\Z"
+    r"|por ejemplo|ad esempio|por exemplo|например|例如"
+    r"|比如)[\s,:(]*[\"'*`(]{0,3}(?:the )?(?:(?:final |correct )?(?:answer|antwort)(?: is)?:?\s*)?\Z"
 )
 _INSTRUCTION = re.compile(
     r"\b(?:format|in the form|of the form|respond with|reply with|end with|end your|finish with"
@@ -94,7 +97,7 @@ def is_meant(page: Page, at: int, lo: int, *, by_verb: bool = False, would: bool
     ):
         return "no"
     condition = None
-    for condition in _IF.finditer(sentence):
+    for condition in _IF.finditer(sentence):  # noqa: B007 - the last one is wanted
         pass
     if condition is None or _THEN.search(sentence, condition.end()):
         return "yes"

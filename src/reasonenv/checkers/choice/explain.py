@@ -49,7 +49,9 @@ def explain(
         completion: the reply.
         options: the option texts.
         gold: the right label, or labels; None says nothing about right and wrong.
-        labels, multiple, reasoning_tag: as for `extract_choice`.
+        labels: what the options are called.
+        multiple: several options may be chosen.
+        reasoning_tag: one more tag that marks thinking.
 
     >>> print(explain("So: Answer: (b)", ["Sydney", "Canberra"], "B"))
     correct: B, said by its label

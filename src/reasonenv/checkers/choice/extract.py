@@ -34,22 +34,29 @@ _JOINING_BOXES = re.compile(
     re.IGNORECASE,
 )
 _RETRACTED = re.compile(
-    r"(?:\A[\s.!*_)\]}$\"']*|[.!?\n]\s*)(?:(?:oh|oops|no|hmm+|wait|hold on|sorry|actually|but|and|well|uh)"
-    r"[\s,.!—–-]*){0,3}(?:(?:no,? )?(?:that|this|it|which)(?:'s| is| was| seems| can't be| cannot be)|"
-    r"i(?:'m| am| was)|my answer (?:is|was)|the answer above is) (?:also |clearly |actually |completely )?"
+    r"(?:\A[\s.!*_)\]}$\"']*|[.!?\n]\s*)(?:(?:oh|oops|no|hmm+|wait|hold on|sorry|actually|but|and"
+    r"|well|uh)"
+    r"[\s,.!—–-]*){0,3}(?:(?:no,? )?(?:that|this|it|which)(?:'s| is| was| seems| can't be"
+    r"| cannot be)|"
+    r"i(?:'m| am| was)|my answer (?:is|was)|the answer above is) (?:also |clearly |actually "
+    r"|completely )?"
     r"(?:wrong|incorrect|not right|not correct|mistaken|a mistake|an error|false|right)(?P<kept>\b)"
-    r"|\b(?:scratch|forget|ignore|disregard|strike) (?:that|this|it|my (?:last |previous )?answer)\b"
+    r"|\b(?:scratch|forget|ignore|disregard|strike) (?:that|this|it|my (?:last "
+    r"|previous )?answer)\b"
     r"|\bi take (?:that|it) back\b|\bi (?:made|have made) a mistake\b|\bi retract\b"
     r"|\b(?:wait|hmm+|no|actually)\b[^.!?\n]{0,30}\b(?:that|this|it|i)(?:'s| is|'m| am| was)"
     r" (?:wrong|incorrect|not right|mistaken|a mistake)\b"
     r"|(?:moment|nein|halt)[^.!?\n]{0,20}\b(?:falsch|nicht richtig)\b|\bdas ist falsch\b"
-    r"|\bc'est faux\b|\beso (?:es|está) (?:incorrecto|mal)\b|\bisso está errado\b|\bquesto è sbagliato\b"
+    r"|\bc'est faux\b|\beso (?:es|está) (?:incorrecto|mal)\b|\bisso está errado\b"
+    r"|\bquesto è sbagliato\b"
     r"|это неверно|это неправильно|不对|说错了|これは間違い|틀렸",
     re.IGNORECASE,
 )
 _OR_ALSO = (
-    r"[\s.,;*_)\]}}$]*(?:\b(?:or|oder|o|ou|или)\b|或者?)\s+(?:maybe\s|perhaps\s|possibly\s|it (?:could|"
-    r"might) be\s|option\s|also\s)*[\[(*]{{0,2}}({label})(?![\w'])|[^\n]{{0,60}}?\b(?:could|might|may) (?:also|"
+    r"[\s.,;*_)\]}}$]*(?:\b(?:or|oder|o|ou|или)\b|或者?)\s+(?:maybe\s|perhaps\s|possibly\s"
+    r"|it (?:could|"
+    r"might) be\s|option\s|also\s)*[\[(*]{{0,2}}({label})(?![\w'])|[^\n]{{0,60}}?\b(?:could|might"
+    r"|may) (?:also|"
     r"(?:just )?as well|equally(?: well)?) be (?:option\s)?[\[(*]{{0,2}}({label})(?![\w'])"
 )
 

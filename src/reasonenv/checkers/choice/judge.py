@@ -19,6 +19,9 @@ from reasonenv.types import Problem, Status, Verdict
 __all__ = ["ChoiceJudge"]
 
 
+_SAME_TEXT = "the gold and the chosen option have the same text, so neither can be told right"
+
+
 class _UnusableError(ValueError):
     """A problem that cannot be judged."""
 
@@ -65,16 +68,15 @@ class ChoiceJudge:
             return Verdict(status, 0.0, None, found.detail)
         chosen = {options.labels.index(letter) for letter in found.letters}
         if chosen != gold and {options.keys[i] for i in chosen} == {options.keys[i] for i in gold}:
-            error = "the gold and the chosen option have the same text, so neither can be right"
             return Verdict(
-                Status.CHECKER_ERROR, 0.0, found.letter, {"error": error, **found.detail}
+                Status.CHECKER_ERROR, 0.0, found.letter, {"error": _SAME_TEXT, **found.detail}
             )
         right = bool(gold) and chosen == gold
         status = Status.CORRECT if right else Status.INCORRECT
         return Verdict(status, float(right), found.letter, found.detail)
 
     def _demanded(self, completion: str, options: Options, multiple: bool) -> ChoiceAnswer | None:
-        """Return what stands in the place that the prompt demanded, None where that is not there."""
+        """Return what stands in the place that the prompt demanded, None where it is not."""
         assert self.format is not None
         shown = cut_at_stop_token(blank_thinking(completion, self.format.reasoning))
         demanded = self.format.extract(shown)

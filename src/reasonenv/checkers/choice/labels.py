@@ -81,7 +81,8 @@ class Labels:
         self.joined = re.compile(
             rf"\s*{JOINER}\s*(?:also|maybe|possibly|perhaps|even|probably)\s+({upper}){_AFTER}"
             rf"|\s*{JOINER}\s*(?:\"|')?{FILLER}[\[(]?({upper})[\])]?"
-            rf"(?={_AFTER}\s*(?:\Z|[.,;:!?)\]}}*_/&\"'(-]|\n|{JOINER}|(?:are|both|sind|sont|son)\b))"
+            rf"(?={_AFTER}\s*(?:\Z|[.,;:!?)\]}}*_/&\"'(-]|\n|{JOINER}|(?:are|both|sind|sont"
+            rf"|son)\b))"
         )
         self.later = re.compile(rf"{JOINER}\s*{FILLER}[\[(]({upper})[\])]")
         self.run = re.compile(rf"({upper}(?:[\s,;/&+]*{upper})+)[\s.]*\Z")
@@ -101,10 +102,12 @@ class Labels:
         self.connector = CONNECTOR
         self.before = re.compile(rf"{_BEFORE}{upper}[\])]?\s*\Z")
         self.told = re.compile(
-            rf"(?:(?<=\s)|\A)[*_(\[]{{0,3}}({upper})[*_]{{0,3}}(?:[\])][.:]?|[.:]|\s[-–—])[*_]{{0,3}}(?:\s|\Z)"
+            rf"(?:(?<=\s)|\A)[*_(\[]{{0,3}}({upper})[*_]{{0,3}}(?:[\])][.:]?|[.:]"
+            rf"|\s[-–—])[*_]{{0,3}}(?:\s|\Z)"
         )
         self.not_other = re.compile(
-            rf"{either}[\])]?[\s,;(–—-]{{1,4}}(?:and\s)?(?:not|rather than|instead of|nicht|pas|non)\b"
+            rf"{either}[\])]?[\s,;(–—-]{{1,4}}(?:and\s)?(?:not|rather than|instead of|nicht|pas"
+            rf"|non)\b"
         )
         self.leading = re.compile(rf"[\[(]?({upper})[\])]?[.,:]?")
 

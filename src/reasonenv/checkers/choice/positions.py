@@ -26,7 +26,19 @@ _ORDINALS = (
     "tenth 10th zehnte zehnten dixième décima décimo",
 )
 _PLACE = {word: place for place, words in enumerate(_ORDINALS, 1) for word in words.split()}
-_LAST = "last letzte letzten dernière dernier última último ultima ultimo laatste ostatnia".split()
+_LAST = [
+    "last",
+    "letzte",
+    "letzten",
+    "dernière",
+    "dernier",
+    "última",
+    "último",
+    "ultima",
+    "ultimo",
+    "laatste",
+    "ostatnia",
+]
 _KINDS = (
     r"option|choice|one|answer|alternative|item|possibility|antwort|réponse|proposition|opción"
     r"|opção|alternativa|respuesta|resposta|opzione|risposta|optie|antwoord|odpowiedź|opcja"

@@ -32,7 +32,8 @@ _BUT = (
     r"|\bа|而是)[\s:*(]*(?:option\s+)?"
 )
 _LEAD = re.compile(
-    r"(?:(?:the|la|le|el|il|die|der|das|(?-i:o|a))\s+)?(?:(?:final|correct|best|right|richtige|bonne)\s+)?"
+    r"(?:(?:the|la|le|el|il|die|der|das|(?-i:o|a))\s+)?(?:(?:final|correct|best|right|richtige"
+    r"|bonne)\s+)?"
     r"(?:(?:option|choice|answer|letter|statement|opción|opção|opzione|alternativa|letra|letter"
     r"|lettre|lettera|antwort|réponse|respuesta|resposta|risposta|antwoord|odpowiedź|вариант|ответ"
     r"|буква|seçenek|şık|phương án|đáp án|pilihan|jawaban|विकल्प|الخيار|optie|opcja)\b"
@@ -42,7 +43,8 @@ _LEAD = re.compile(
     r"|it is|it's|that is|is|be|lit|c'est|es|é|è|wohl|wahrscheinlich|eindeutig|sicher"
     r"|probablement|sans doute|probablemente|seguramente|provavelmente|probabilmente"
     r"|waarschijnlijk|prawdopodobnie|вероятно|скорее всего|muhtemelen)\b[,:]?\s+"
-    r"|(?:the|la|le|il|el|lo|die|der|das|de|het|à|to|то|это|(?-i:a|o))\s+(?=[\[(]?[A-Z][\])]?(?:[^\w']|\Z))"
+    r"|(?:the|la|le|il|el|lo|die|der|das|de|het|à|to|то|это|(?-i:a"
+    r"|o))\s+(?=[\[(]?[A-Z][\])]?(?:[^\w']|\Z))"
     r"|(?:应该是|可能是|大概是|是|为)\s*",
     re.IGNORECASE,
 )
@@ -50,7 +52,8 @@ _EITHER = re.compile(
     r"(?:either|between|one of|both|entweder|soit|tra|entre|among)\b", re.IGNORECASE
 )
 _MAY_FOLLOW_ARTICLE = re.compile(
-    r"\s+(?!(?:because|since|is|as|for|and|or|but|not|rather|with|which|though|although|fits|was|has"
+    r"\s+(?!(?:because|since|is|as|for|and|or|but|not|rather|with|which|though|although|fits|was"
+    r"|has"
     r"|it|here|due|instead|seems|matches|works|best|being|where|while|weil|da|denn|ist|und|oder|car"
     r"|parce|puisque|est|porque|pues|ya|es|è|perché|poiché|pois|é|omdat|want|bo|ponieważ|gdyż"
     r"|потому|так|çünkü|vì|karena)\b)[^\W\d_A-Z]"
@@ -62,7 +65,8 @@ _ENDS_TEXT = re.compile(
 _ENDS_AFTER_LABEL = re.compile(r"\s*(?:\Z|[.;:(—–!?)\n](?!\d))")
 _LABEL_LAST = r"(?P<text>.{{1,300}}?)\s*(?:[\[(]|[,;:—–-]\s|,?\s)(?:option\s|choice\s|answer\s)?"
 _NOT_NAMED = re.compile(
-    r"\b(?:not|never|no|n't|neither|nor|except|rather than|instead of|or|and|unless|if|than)\b|n't\b"
+    r"\b(?:not|never|no|n't|neither|nor|except|rather than|instead of|or|and|unless|if|than)\b"
+    r"|n't\b"
 )
 _POST_NEGATION = re.compile(r"\s*(?:değil|ではな|ではあり|じゃな|[이가]?\s?아니|नहीं)")
 _PLACEHOLDER = re.compile(
@@ -71,14 +75,18 @@ _PLACEHOLDER = re.compile(
 )
 _OUTER = " .:,;!?-–—。，！？、|"
 _REJECTED = re.compile(
-    r"[\s:.)\]–—-]{0,5}(?:(?:is|are|was|seems|looks|ist|est|es|è|é|jest|to)\s)?(?:(?:clearly|also|too|just"
-    r"|simply|obviously|therefore|definitely)\s)?(?:wrong|incorrect|false\b|not\b|no\b(?=[\s.,;]|\Z)|out\b"
-    r"|ruled|excluded|eliminated|✗|✘|❌|×|falsch|nicht|faux|fausse|incorrecta|falsa|sbagliat|errad|fout|błędn"
+    r"[\s:.)\]–—-]{0,5}(?:(?:is|are|was|seems|looks|ist|est|es|è|é|jest|to)\s)?(?:(?:clearly|also"
+    r"|too|just"
+    r"|simply|obviously|therefore|definitely)\s)?(?:wrong|incorrect|false\b|not\b|no\b(?=[\s.,;]"
+    r"|\Z)|out\b"
+    r"|ruled|excluded|eliminated|✗|✘|❌|×|falsch|nicht|faux|fausse|incorrecta|falsa|sbagliat|errad"
+    r"|fout|błędn"
     r"|неверн|неправильн|yanlış|错|不|間違|틀|خطأ|गलत|sai\b|salah)",
     re.IGNORECASE,
 )
 _VERB = re.compile(
-    r"\s(?:is|was|are|isn't|wasn't|can|can't|cannot|does|doesn't|would|might|could|may|seems|looks|has"
+    r"\s(?:is|was|are|isn't|wasn't|can|can't|cannot|does|doesn't|would|might|could|may|seems"
+    r"|looks|has"
     r"|ist|est|es|è|é)\b"
 )
 _SPLIT = re.compile(
@@ -118,7 +126,7 @@ def _read(slot: str, options: Options, leads: int) -> Slot:
     if not inner:
         return NOTHING
     labels = options.labels
-    bare = labels.lead.fullmatch(inner) or (labels.arabic.fullmatch(inner) and None)
+    bare = labels.lead.fullmatch(inner)
     if bare:
         found = options.label(bare["label"])
         if found.reading is Reading.OPTION:
@@ -127,8 +135,7 @@ def _read(slot: str, options: Options, leads: int) -> Slot:
     if whole is not None:
         return whole
     if bare:
-        if not labels.are_letters or not inner.strip("()[]").isdigit():
-            return options.number(inner) or Slot(Reading.OUT_OF_RANGE)
+        return options.number(inner) or Slot(Reading.OUT_OF_RANGE)
     if _NEGATION.match(slot):
         return _negated(slot, options)
     position = read_position(slot, options)

@@ -28,8 +28,29 @@ _NOT_THE_ANSWER = re.compile(
     r"|possible|your|falsche|previous|mauvaise|whose)\s?(?:possible )?\Z"
 )
 _OPTION_NOUNS = frozenset(
-    "option choice letter opción opcion opção opcao opzione optie вариант варіант seçenek şık 选项 選項"
-    " 選択肢 الخيار الاختيار گزینه pilihan alternativa".split()
+    [
+        "option",
+        "choice",
+        "letter",
+        "opción",
+        "opcion",
+        "opção",
+        "opcao",
+        "opzione",
+        "optie",
+        "вариант",
+        "варіант",
+        "seçenek",
+        "şık",
+        "选项",
+        "選項",
+        "選択肢",
+        "الخيار",
+        "الاختيار",
+        "گزینه",
+        "pilihan",
+        "alternativa",
+    ]
 ) | {"phương án", "lựa chọn"}
 _BLANK = re.compile(rf"[\s*_:：>]{{0,{MAX_BLANK_CHARS}}}")
 _SENTENCE = re.compile(
@@ -41,8 +62,10 @@ _BARE = (
     r"(?=\s*(?:\Z|\n|[.!,;。！，；]|है|입니다|です|'[dt][ıiuü]r|şıkkı|seçeneği|\s(?:because|since|as)\b))"
 )
 _AFTER_CHOSEN = re.compile(
-    r"(?:s|n|d|ed|ing)?(?![^\W\d_])[,:]?[\s*_]{0,4}(?:\s?(?:with|for|to|on|is|as my (?:final )?answer"
-    r"|my (?:final )?answer|the answer|the|us with|me with|only|just|also|l'|la|le|el|il|die|de|auf)"
+    r"(?:s|n|d|ed|ing)?(?![^\W\d_])[,:]?[\s*_]{0,4}(?:\s?(?:with|for|to|on|is"
+    r"|as my (?:final )?answer"
+    r"|my (?:final )?answer|the answer|the|us with|me with|only|just|also|l'|la|le|el|il|die|de"
+    r"|auf)"
     r"(?=[\s:(*]))?[:]?[\s*_\"'(\[]{0,4}"
 )
 _AFTER_CHOSEN_CJK = re.compile(r"[了择項项:：]{0,2}[\s*_\"'(\[（【]{0,4}")
@@ -54,8 +77,26 @@ _CHOSEN_ENDS = re.compile(
 _FIRST_PERSON = re.compile(r"\bi(?:'d|'ll|'m| would| will| am)?\s(?:\w+ly\s|now\s|must\s)?\Z")
 _IS_RIGHT = re.compile(rf"(?P<gap>[^.!?\n。！？;]{{0,100}}?){PREDICATE}", re.IGNORECASE)
 _CONCLUSIONS = frozenset(
-    "so hence thus therefore daher somit also donc quindi portanto zatem więc поэтому значит"
-    " следовательно 因此 所以 故".split()
+    [
+        "so",
+        "hence",
+        "thus",
+        "therefore",
+        "daher",
+        "somit",
+        "also",
+        "donc",
+        "quindi",
+        "portanto",
+        "zatem",
+        "więc",
+        "поэтому",
+        "значит",
+        "следовательно",
+        "因此",
+        "所以",
+        "故",
+    ]
 ) | {"por tanto", "por lo tanto"}
 _CONCLUDED = re.compile(r"[\s)\]*_\"'$}]{0,4}(?:\Z|\n|[.!。！](?=\s|\Z|[^\x00-\x7f]))")
 _ALSO_TEXT = frozenset(("choose", "chose", "pick", "select", "go with", "going with", "must be"))
@@ -67,7 +108,8 @@ _OR_BEFORE = (
 )
 _BOTH = (
     r"(?P<first>{label})[\])]?(?:\s*(?:,|\band\b|\bor\b|&|和|\bund\b|\by\b|\bet\b)\s*)+[\[(]?"
-    r"(?P<second>{label})[\])]?\s(?:are|both|could|may|might)\b[^.\n]{{0,20}}\b(?:correct|right|true)"
+    r"(?P<second>{label})[\])]?\s(?:are|both|could|may|might)\b[^.\n]{{0,20}}\b(?:correct|right"
+    r"|true)"
 )
 
 
@@ -143,15 +185,13 @@ def _negated(page: Page, options: Options, at: int, after: int, hi: int) -> Stat
 def _bare(
     page: Page, options: Options, at: int, after: int, lo: int, hi: int, stem: str
 ) -> Statement | None:
-    """Read "answer C." and "Doğru cevap B." """
+    """Read "answer C." and "Doğru cevap B" without a verb between."""
     if stem in _OPTION_NOUNS:
         return None
     pattern = re.compile(_BARE.format(label=options.labels.upper))
     found = pattern.match(page.text, after, hi)
     if not found or is_meant(page, at, lo, by_verb=True) != "yes":
         return None
-    if found["label"] in "AI" and page.text[found.end() : found.end() + 1].isspace():
-        pass
     slot = options.label(found["label"])
     return Statement("cue", at, found.end("label"), slot, found["label"])
 
@@ -250,18 +290,18 @@ def read_chosen(
         return None
     if slot.by == "label":
         lead = re.match(
-            rf"\W{{0,4}}(?:(?:option|choice|answer|letter)\s+)?[*_(\[\"']{{0,4}}{options.labels.upper}",
+            rf"\W{{0,4}}(?:(?:option|choice|answer"
+            rf"|letter)\s+)?[*_(\[\"']{{0,4}}{options.labels.upper}",
             line,
             re.IGNORECASE,
         )
-        if not lead or not _CHOSEN_ENDS.match(line, lead.end()):
-            if slot.reading is Reading.OPTION or not lead:
-                return None
+        if not lead:
+            return None
+        if slot.reading is Reading.OPTION and not _CHOSEN_ENDS.match(line, lead.end()):
+            return None
         if line[lead.end() - 1].islower() and line[lead.end() : lead.end() + 1] != ")":
             return None
-    elif slot.by == "position" or slot.by == "text":
-        pass
-    elif stem not in _ALSO_TEXT:
+    elif slot.by not in ("position", "text") and stem not in _ALSO_TEXT:
         return None
     if slot.by == "last words" or (
         slot.reading is Reading.SEVERAL

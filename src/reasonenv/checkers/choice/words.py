@@ -24,8 +24,14 @@ __all__ = [
     "TERMINATOR",
 ]
 
-NOUN_STEMS = tuple(
-    (  # English
+
+def _listed(*lines: str) -> tuple[str, ...]:
+    """Return the stems that stand in lines, with commas between."""
+    return tuple(stem for line in lines for stem in line.split(",") if stem)
+
+
+NOUN_STEMS = _listed(
+    *(  # English
         "answer choice option selection pick solution response conclusion verdict letter"
         # German, French, Spanish, Portuguese, Italian, Dutch, Polish
         " antwort lösung wahl réponse reponse choix respuesta opción opcion alternativa elección"
@@ -40,8 +46,11 @@ NOUN_STEMS = tuple(
         " jawaban pilihan"
         # Swedish, Danish, Norwegian, Finnish, Czech, Romanian, Hungarian, Greek, Hebrew, Thai
         " svar vastaus odpověď odpoveď răspuns válasz απάντηση תשובה คำตอบ"
-    ).split()
-) + ("đáp án", "câu trả lời", "trả lời", "phương án", "lựa chọn", "right one", "correct one")
+    )
+    .replace(" ", ",")
+    .split(),
+    "đáp án,câu trả lời,trả lời,phương án,lựa chọn,right one,correct one",
+)
 """Nouns for the answer, in lower case; several words where a language has no shorter one."""
 
 _QUALIFIER = (
@@ -88,31 +97,35 @@ AFTER_NOUN = (
 )
 """After such a noun, in lower case: what says that the answer follows."""
 
-CHOSEN_STEMS = tuple(
+CHOSEN_STEMS = _listed(
     "choose,chose,pick,select,go with,going with,went with,go for,going for,vote for,voting for"
     ",opt for,settle on,settling on,settle for,answer with,left with,leaves us with,leaves"
-    ",leaving us with,leaving only,leaving,must be,has to be,it's,it is,that's,that is,that would be"
+    ",leaving us with,leaving only,leaving,must be,has to be,it's,it is,that's,that is"
+    ",that would be"
     ",it would be,it should be,i think,i say,i'd say,i would say,i guess,i believe,stick with"
     ",sticking with,commit to,my answer to,switch to,lean towards,leaning towards,lean to"
     ",ich wähle,wähle ich,nehme ich,ich nehme,für option,entscheide mich für,tippe auf,bleibt nur"
-    ",es ist,richtig ist,richtig wäre,korrekt ist,la bonne est,la correcta es,la corretta è,a correta é,je choisis,choisis,je dirais,c'est,il reste,elijo,escojo,selecciono,opto por"
+    ",es ist,richtig ist,richtig wäre,korrekt ist,la bonne est,la correcta es,la corretta è"
+    ",a correta é,je choisis,choisis,je dirais,c'est,il reste,elijo,escojo,selecciono,opto por"
     ",me quedo con,diría,es la,escolho,seleciono,marco,fico com,scelgo,seleziono,opto per,direi"
     ",ik kies,kies ik,wybieram,stawiam na,zostaje,выбираю,выберу,остаётся,остается"
     ",选择,选,選擇,選,chọn,memilih,pilih,أختار,اخترت,اختر,jag väljer,jeg velger,jeg vælger"
-    ",so,hence,thus,therefore,daher,somit,also,donc,quindi,portanto,por tanto,por lo tanto,zatem,więc,поэтому,значит,следовательно,因此,所以,故,vybírám,aleg,seçiyorum:,je vais avec,me decanto por".split(
-        ","
-    )
+    ",so,hence,thus,therefore,daher,somit,also,donc,quindi,portanto,por tanto,por lo tanto,zatem"
+    ",więc,поэтому,значит,следовательно,因此,所以,故,vybírám,aleg,seçiyorum:,je vais avec"
+    ",me decanto por"
 )
 """Verbs before an option, in lower case."""
 
 PREDICATE = (
     r"(?P<predicate>"
     r"(?:,?\s{0,2}(?:therefore|thus|clearly|indeed|then),?)?\s{0,3}"
-    r"(?:\s(?:is|was|seems(?: to be)?|appears to be|looks|remains|must be|has to be|should be|as)|'s)\s"
+    r"(?:\s(?:is|was|seems(?: to be)?|appears to be|looks|remains|must be|has to be|should be|as)"
+    r"|'s)\s"
     r"(?:(?:the|my|our|clearly|therefore|thus|indeed|definitely|also|then|obviously|certainly"
     r"|probably|most likely|likely|hence|actually|a|only|single|overall|in fact|really|final)\s)"
     r"{0,4}(?:correct|right(?!-)|best|answer|choice|final|only one|most (?:accurate|appropriate"
-    r"|likely|plausible|suitable|reasonable|logical|probable)|option (?:that|which)|valid (?:answer|option|choice)|closest|odd one out|winner"
+    r"|likely|plausible|suitable|reasonable|logical|probable)|option (?:that|which)"
+    r"|valid (?:answer|option|choice)|closest|odd one out|winner"
     r"|answer)(?!\w)"
     r"|\s(?:the|my) (?:best|correct|right|only possible|only|final|obvious)\s"
     r"(?:reading|answer|choice|option|fit|match|pick|one|candidate)(?!\w)"
@@ -123,7 +136,8 @@ PREDICATE = (
     r"|oui|vero|sì|sim|certo|poprawn[aey]|верно|да|正确|对|正しい)\**(?![\w'-])"
     r"|[^\S\n]{0,3}[\])*:—–-]{0,4}[^\S\n]{0,3}(?:✅|✓|✔|☑|🗸|\(correct\)|\[correct\]|\(✓\))"
     # German, French, Spanish, Portuguese, Italian, Dutch, Polish
-    r"|\s(?:ist|stimmt|est|es|está|é|è|is|jest|to|är|er)\s(?:(?:die|das|la|le|a|o|de|het|ta|also|somit"
+    r"|\s(?:ist|stimmt|est|es|está|é|è|is|jest|to|är|er)\s(?:(?:die|das|la|le|a|o|de|het|ta|also"
+    r"|somit"
     r"|daher|donc|eindeutig)\s)?(?:richtig|korrekt|zutreffend|correcta?|correcte|juste|exacte?"
     r"|bonne|respuesta|resposta|corrett[ao]|giust[ao]|esatt[ao]|risposta|cert[ao]|juiste?|goede?"
     r"|antwort|réponse|antwoord|poprawn[aąey]|prawidłow[aąey]|właściw[aąey]|correta|rätt|riktig)"
@@ -146,23 +160,24 @@ PREDICATE = (
 )
 """After a label: words that call it right."""
 
-PREDICATE_STEMS = tuple(
+PREDICATE_STEMS = _listed(
     "correct,right,best,answer,choice,final,fits,matches,works,survives,wins,remains,is left,stands"
-    ",it is,my vote,closest,most ,odd one,winner,option that,option which,my pick,: yes,: true,richtig,korrekt,zutreff,stimmt"
+    ",it is,my vote,closest,most ,odd one,winner,option that,option which,my pick,: yes,: true"
+    ",richtig,korrekt,zutreff,stimmt"
     ",trifft,passt,juste,exact,bonne,réponse,respuesta,resposta,corrett,giust,esatt,risposta,cert"
     ",juist,goede,antwoord,antwort,poprawn,prawidłow,właściw,correta,правильн,верн,подходит,doğru"
     ",seçiyorum,đúng,jawaban,benar,✅,✓,✔,☑,正确,正確,对的,符合,最佳,最合适,正しい,正解,適切,正答,選,정답,맞"
-    ",옳,답,선택합,고르,الصحيح,صحيح,الإجابة,الجواب,सही,उत्तर".split(",")
+    ",옳,답,선택합,고르,الصحيح,صحيح,الإجابة,الجواب,सही,उत्तर"
 )
 """In lower case: one of these stands in each predicate."""
 
 MARK_STEMS = ("\\box", "\\fbox", "####", "<ans>", "<final>", "[ans]", '": true', '":true')
 """Markup, in lower case."""
 
-CORRECTION_STEMS = tuple(
+CORRECTION_STEMS = _listed(
     "wait,actually,sorry,rather,oops,correction,instead,update,edit,nein,plutôt,mejor,anzi,i mean"
     ",make that,scratch that,on second thought,after review,no,now,change,changed,on reflection,不对"
-    ",不，".split(",")
+    ",不，"
 )
 """Words that may begin a correction, in lower case."""
 
@@ -185,15 +200,18 @@ RATHER = (
 """After two labels: words that settle for one of them."""
 CORRECTION = (
     r"(?:\b(?:[Nn]o|[Ww]ait|[Aa]ctually|[Ss]orry|[Rr]ather|[Ii] mean|[Oo]ops|[Cc]orrection"
-    r"|[Mm]ake that|[Ss]cratch that|[Oo]n second thoughts?|[Oo]n reflection|[Ii] meant|[Nn]ow|[Ii]nstead"
+    r"|[Mm]ake that|[Ss]cratch that|[Oo]n second thoughts?|[Oo]n reflection|[Ii] meant|[Nn]ow"
+    r"|[Ii]nstead"
     r"|[Cc]hanged? (?:it|that|my answer)|[Uu]pdate|[Ee]dit|[Aa]fter review|[Nn]ein|[Nn]on|[Dd]och"
     r"|[Mm]ejor dicho|[Pp]lutôt|[Aa]nzi|[Aa]liás)\b|不，|不对)"
 )
 """Words that take an answer back before they give another."""
 TERMINATOR = r"(?:\Z|\n|[.!,;。！，；)\]*_\"'—–-]|\b(?:because|since|as|instead|then)\b)"
 CONNECTOR = re.compile(
-    r"(?:\b(?:so|hence|thus|therefore|is|it's|be|gives|with|now|leaves|then|option|choice|i\.e\.|only"
-    r"|leaving|say|to|also|daher|somit|folglich|bleibt|donc|reste|luego|por tanto|por lo tanto|quindi"
+    r"(?:\b(?:so|hence|thus|therefore|is|it's|be|gives|with|now|leaves|then|option|choice|i\.e\."
+    r"|only"
+    r"|leaving|say|to|also|daher|somit|folglich|bleibt|donc|reste|luego|por tanto|por lo tanto"
+    r"|quindi"
     r"|dunque|portanto|logo|assim|dus|zatem|więc|czyli|значит|следовательно|поэтому|итак|yani"
     r"|dolayısıyla|vậy|nên|jadi|maka)\b[,:]?"
     r"|[:：,—–.!?。，、]|所以|因此|故|选|選|よって|따라서|→|=>|->|⇒)[\s*_\"'$(\[]*"
