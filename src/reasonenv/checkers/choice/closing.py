@@ -47,7 +47,8 @@ _OPENING = re.compile(
 _JOINS = re.compile(r"\s*(?:and|or|und|oder|et|ou|y|o|и|или|/|but|to|one)\b", re.IGNORECASE)
 _MORE_SENTENCES = re.compile(r"[.!?。！？]\s*(?=[^\s\"')\]*])")
 _TRAILING = re.compile(
-    r"(?:\s(?:remains|it is|fits|survives|wins|is left)|です|だ|である|となる|になります|입니다|이다|번(?:입니다)?|다|项|項)"
+    r"(?:\s(?:remains|it is|fits|survives|wins|is left)"
+    r"|です|だ|である|となる|になります|입니다|이다|번(?:입니다)?|다|项|項)"
     r"(?=[.!。\s]*\Z)"
 )
 _OUTER = " .:,;!?-–—。，！？、\"'"
@@ -96,9 +97,7 @@ def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statemen
 
 
 def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Iterator[Statement]:
-    """Read "..., so C.", "...: Canberra""
-    ", "... Lithium. **I. Lithium**": what the last words name.
-    """
+    """Read what the last words name: `so C.`, `: Canberra`, `Lithium. **I. Lithium**`."""
     labels = options.labels
     if _PERCENT.search(tail):
         return

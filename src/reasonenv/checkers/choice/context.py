@@ -21,7 +21,8 @@ _OTHERS = re.compile(
     r"|she|it is said|one|you|everyone|friend|colleague|classmate|teacher|brother|sister|author"
     r"|book"
     r"|manche|viele|einige|certains|beaucoup|algunos|muchos|alcuni|molti|muitos|alguns|некоторые"
-    r"|многие|有人|有些人|很多人|一部の人|어떤 사람)\b[^.;:\n]{0,50}\b(?:say|says|said|think|thinks|thought"
+    r"|многие|有人|有些人|很多人|一部の人|어떤 사람)\b"
+    r"[^.;:\n]{0,50}\b(?:say|says|said|think|thinks|thought"
     r"|believe|believes|claim|claims|argue|argues|choose|chose|pick|picked|answer|answered|guess"
     r"|select|assume|assumes|insist|might|would|may|could|sagen|meinen|glauben|wählen|denken|disent"
     r"|pensent|croient|dicen|piensan|creen|dicono|pensano|dizem|pensam|говорят|думают|считают"
@@ -47,13 +48,15 @@ _NEGATED = re.compile(
 _IF = re.compile(
     r"\b(?:if(?! i (?:have|had|must))|suppose|supposing|assume|assuming|unless|had the|were the"
     r"|wenn"
-    r"|falls|jeśli|gdyby|если|eğer|nếu|jika|kalau)\b|\bsi (?!dice)|如果|假如|若|もし|만약|إذا|अगर|यदि"
+    r"|falls|jeśli|gdyby|если|eğer|nếu|jika|kalau)\b|\bsi (?!dice)"
+    r"|如果|假如|若|もし|만약|إذا|अगर|यदि"
 )
 _THEN = re.compile(r"\b(?:so|therefore|hence|thus|we (?:get|find|see|have|obtain))\b")
 _EXAMPLE = re.compile(
     r"(?:e\.g\.|for example|for instance|such as|example|z\. ?b\.|zum beispiel|par exemple"
     r"|por ejemplo|ad esempio|por exemplo|например|例如"
-    r"|比如)[\s,:(]*[\"'*`(]{0,3}(?:the )?(?:(?:final |correct )?(?:answer|antwort)(?: is)?:?\s*)?\Z"
+    r"|比如)[\s,:(]*[\"'*`(]{0,3}(?:the )?"
+    r"(?:(?:final |correct )?(?:answer|antwort)(?: is)?:?\s*)?\Z"
 )
 _INSTRUCTION = re.compile(
     r"\b(?:format|in the form|of the form|respond with|reply with|end with|end your|finish with"

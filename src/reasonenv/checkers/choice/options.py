@@ -140,7 +140,7 @@ class Options:
         return None
 
     def named(self, text: str) -> list[tuple[int, int, int]]:
-        """Return (position, start, end) of each option text in `text_key`-like words, longest first.
+        """Return (position, start, end) of each option text in words, the longest first.
 
         `text` is `in_words(...)`: start and end are places in it.
         """

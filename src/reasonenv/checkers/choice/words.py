@@ -31,7 +31,7 @@ def _listed(*lines: str) -> tuple[str, ...]:
 
 
 NOUN_STEMS = _listed(
-    *(  # English
+    (  # English
         "answer choice option selection pick solution response conclusion verdict letter"
         # German, French, Spanish, Portuguese, Italian, Dutch, Polish
         " antwort lösung wahl réponse reponse choix respuesta opción opcion alternativa elección"
@@ -46,9 +46,7 @@ NOUN_STEMS = _listed(
         " jawaban pilihan"
         # Swedish, Danish, Norwegian, Finnish, Czech, Romanian, Hungarian, Greek, Hebrew, Thai
         " svar vastaus odpověď odpoveď răspuns válasz απάντηση תשובה คำตอบ"
-    )
-    .replace(" ", ",")
-    .split(),
+    ).replace(" ", ","),
     "đáp án,câu trả lời,trả lời,phương án,lựa chọn,right one,correct one",
 )
 """Nouns for the answer, in lower case; several words where a language has no shorter one."""
@@ -83,7 +81,10 @@ _NEGATED = (
     r"|nie jest|to nie|is niet|kan niet|не|ليست?|não pode ser|non può essere|không phải(?: là)?"
     r"|bukan|är inte|er ikke"
 )
-_CJK_COPULA = r"应该是|應該是|应该选|应当是|应为|應為|应选|是选项|是选|就是|选择|选|是|为|為|は|が|은|는|이|가|："
+_CJK_COPULA = (
+    r"应该是|應該是|应该选|应当是|应为|應為|应选|是选项|是选|就是|选择|选|是|为|為"
+    r"|は|が|은|는|이|가|："
+)
 _CJK_NEGATED = r"不是|不为|并非|不可能是|不选"
 AFTER_NOUN = (
     r"(?P<plural>s|es|en|ın|ı)?(?P<close>[*_\"'\])】」』]{0,4})"
