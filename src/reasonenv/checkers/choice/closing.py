@@ -56,15 +56,19 @@ _LABEL_BEHIND = re.compile(r"(.{1,120}?)\s*[\[(]([^\s()\[\]]{1,5})[\])]?")
 ENDING_CHARS = 160
 """Of the last line, searched for words such as "so" before a label or an option's text."""
 _WORD = re.compile(r"[^\W_]|[^\x00-\x7f]")
+_COULD = re.compile(r"\b(?:could|might|may)\s*\Z")
 _PERCENT = re.compile(r"\d\s?%")
 
 
 def closing_statement(page: Page, options: Options, lo: int, hi: int) -> Statement | None:
     """Return what a part of a page without explicit statements commits itself to."""
+    negated: Statement | None = None
     for found in _places(page, options, lo, hi):
-        if found.slot.reading is not Reading.NOTHING and found.slot.by != "last words":
+        if found.slot.reading is Reading.NEGATED:
+            negated = negated or found
+        elif found.slot.reading is not Reading.NOTHING and found.slot.by != "last words":
             return found
-    return None
+    return negated
 
 
 def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statement]:
@@ -104,14 +108,16 @@ def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Itera
     for connector in labels.connector.finditer(tail):
         said = tail[connector.end() :]
         if not said.strip(_OUTER) or (
-            connector[0].strip() in (",", "，", "、")
+            connector[0].strip() in (",", "、", ".")
             and labels.before.search(tail, 0, connector.start())
         ):
             continue
         words = clean(_TRAILING.sub("", said)).strip(_OUTER)
         lead = labels.lead.match(words)
         at = end - len(said)
-        if is_meant(page, at, lo) != "yes":
+        if is_meant(page, at, lo) != "yes" or (
+            _COULD.search(tail, 0, connector.start()) and not _one_label(tail, options)
+        ):
             continue
         if lead and labels.index(lead["label"]) >= 0 and not lead["label"].islower():
             rest = words[lead.end() :].strip(_OUTER + ")")
@@ -130,7 +136,7 @@ def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Itera
                 yield Statement("closing label", at, end, slot, said)
                 return
         named = options.whole(words) if words else None
-        if named is not None and connector[0].strip() not in ("", ".", ",", "，", "、"):
+        if named is not None and connector[0].strip() not in ("", ",", "、"):
             yield Statement("closing text", at, end, named, said)
             return
 

@@ -22,7 +22,7 @@ _OTHERS = re.compile(
     r"|book"
     r"|manche|viele|einige|certains|beaucoup|algunos|muchos|alcuni|molti|muitos|alguns|некоторые"
     r"|многие|有人|有些人|很多人|一部の人|어떤 사람)\b"
-    r"[^.;:\n]{0,50}\b(?:say|says|said|think|thinks|thought"
+    r"[^.;:\n]{0,50}\b(?:say|says|said|told|tells|wrote|writes|think|thinks|thought"
     r"|believe|believes|claim|claims|argue|argues|choose|chose|pick|picked|answer|answered|guess"
     r"|select|assume|assumes|insist|might|would|may|could|sagen|meinen|glauben|wählen|denken|disent"
     r"|pensent|croient|dicen|piensan|creen|dicono|pensano|dizem|pensam|говорят|думают|считают"

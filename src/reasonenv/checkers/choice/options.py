@@ -91,8 +91,9 @@ class Options:
         self._openings = tuple({key[:4] for key in self.keys if key})
         self._values: list[tuple[Fraction, str] | None] | None = None
         words = sorted((in_words(k) for k in set(self.keys) if k), key=len, reverse=True)
-        spelled = "|".join(re.escape(word) for word in words if word) or r"(?!)"
-        self._named = re.compile(rf"(?<![^\W_])(?:{spelled})(?![^\W_])")
+        edged = "|".join(re.escape(word) for word in words if not _spaceless(word)) or r"(?!)"
+        inside = "|".join(re.escape(word) for word in words if _spaceless(word)) or r"(?!)"
+        self._named = re.compile(rf"(?<![^\W_])(?:{edged})(?![^\W_])|{inside}")
         self._by_words: dict[str, tuple[int, ...]] = {}
         for index, key in enumerate(self.keys):
             word = in_words(key)
@@ -197,6 +198,11 @@ def _value(text: str) -> tuple[Fraction, str] | None:
     unit = "".join((found["currency"] + (found["unit"] or "")).split()).strip("{}\\,;")
     unit = unit.replace("^\\circ", "degrees").replace("°", "degrees").replace("^{\\circ", "degrees")
     return (value if found["sign"] in ("", "+") else -value), unit.casefold()
+
+
+def _spaceless(word: str) -> bool:
+    """Whether a text may stand in a sentence without spaces around it."""
+    return any("\u2e80" <= char < "\uac00" or "\u0e00" <= char < "\u0e80" for char in word)
 
 
 _NO_WORD = re.compile(r"[^\w.+%°/^-]+")

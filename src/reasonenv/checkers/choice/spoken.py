@@ -6,7 +6,7 @@ import re
 
 from reasonenv.checkers.choice.context import is_meant, is_question
 from reasonenv.checkers.choice.marked import read_field, read_tag
-from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean
+from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean, in_words, text_key
 from reasonenv.checkers.choice.page import Page
 from reasonenv.checkers.choice.reading import Reading, Slot, several
 from reasonenv.checkers.choice.slots import read_slot
@@ -59,7 +59,7 @@ _SENTENCE = re.compile(
 _HEADING_BEFORE = re.compile(r"[\s#*>_\d.\"'(-]*(?:[^\W\d_]+\s+){0,3}[\"'*_]{0,3}\Z")
 _BARE = (
     r"[ \t]{{0,3}}[*_\"'(\[]{{0,3}}(?P<label>{label})[)\]*_\"']{{0,3}}"
-    r"(?=\s*(?:\Z|\n|[.!,;。！，；]|है|입니다|です|'[dt][ıiuü]r|şıkkı|seçeneği|\s(?:because|since|as)\b))"
+    r"(?=\s*(?:\Z|\n|[.!,;。！，；]|है|입니다|です|'[dt][ıiuü]r|şıkkı|seçeneği|\s(?:because|since|as|here)\b))"
 )
 _AFTER_CHOSEN = re.compile(
     r"(?:s|n|d|ed|ing)?(?![^\W\d_])[,:]?[\s*_]{0,4}(?:\s?(?:with|for|to|on|is"
@@ -236,7 +236,7 @@ def _read_line(page: Page, options: Options, start: int, end: int, crossed: bool
     if crossed and slot.reading is Reading.OPTION and slot.by == "label":
         lead = labels.lead.match(clean(line))
         rest = clean(line)[lead.end() :] if lead else ""
-        if rest[:1].isspace() and rest.strip()[:1].isalpha():
+        if lead and not lead["close"] and rest[:1].isspace() and rest.strip()[:1].isalpha():
             return Slot(Reading.NOTHING)  # prose that begins with "A"
     return slot
 
@@ -338,6 +338,10 @@ def read_predicate(
 ) -> Statement | None:
     """Read "B is correct", "B ✅", "Canberra is the answer": the subject stands before."""
     text, labels = page.text, options.labels
+    if stem in _TICKS:
+        named = _text_ticked(page, options, at, lo)
+        if named:
+            return named
     nearest = labels.subject.search(text, max(lo, at - 130), at)
     if nearest is None and stem not in ("correct", "right", "best"):
         return None
@@ -391,6 +395,17 @@ def _is_class_word(gap: str) -> bool:
     return _CLASS_WORDS.match(gap) is not None
 
 
+def _text_ticked(page: Page, options: Options, at: int, lo: int) -> Statement | None:
+    """Read "Mars ✅", where no label stands beside the text."""
+    start = max(lo, at - 80, page.text.rfind("\n", max(lo, at - 80), at) + 1)
+    words = in_words(text_key(page.text[start:at]))
+    for position, _, end in reversed(options.named(words)):
+        if end == len(words) and not options.labels.standing.search(page.text, start, at):
+            slot = Slot(Reading.OPTION, (position,), "text")
+            return Statement("mark", start, at + 1, slot, page.text[start : at + 1])
+    return None
+
+
 def _both(page: Page, options: Options, start: int, at: int, hi: int) -> Statement | None:
     pattern = _BOTH.format(label=options.labels.upper)
     both = re.search(pattern, page.text[start : min(hi, at + 10)])
@@ -400,6 +415,7 @@ def _both(page: Page, options: Options, start: int, at: int, hi: int) -> Stateme
     return Statement("is right", start + both.start(), start + both.end(), slot, both[0])
 
 
+_TICKS = frozenset("✅✓✔☑")
 _TEXT_SUBJECT = re.compile(
     r"(?P<text>.{1,200}?)[*_\"']{0,3},?\s(?:is|was|must be|seems)\s(?:therefore |clearly |thus )?"
     r"(?:the |my )?(?:correct|right|best)(?:\s(?:answer|option|choice|one))?(?:\s*[.!]|\s*\Z|\n)"

@@ -103,7 +103,7 @@ CHOSEN_STEMS = _listed(
     ",opt for,settle on,settling on,settle for,answer with,left with,leaves us with,leaves"
     ",leaving us with,leaving only,leaving,must be,has to be,it's,it is,that's,that is"
     ",that would be"
-    ",it would be,it should be,i think,i say,i'd say,i would say,i guess,i believe,stick with"
+    ",it would be,it should be,looks like,seems like,sounds like,i think,i say,i'd say,i would say,i guess,i believe,stick with"
     ",sticking with,commit to,my answer to,switch to,lean towards,leaning towards,lean to"
     ",ich wähle,wähle ich,nehme ich,ich nehme,für option,entscheide mich für,tippe auf,bleibt nur"
     ",es ist,richtig ist,richtig wäre,korrekt ist,la bonne est,la correcta es,la corretta è"
@@ -128,6 +128,7 @@ PREDICATE = (
     r"|likely|plausible|suitable|reasonable|logical|probable)|option (?:that|which)"
     r"|valid (?:answer|option|choice)|closest|odd one out|winner"
     r"|answer)(?!\w)"
+    r"|\sis (?:the|my) (?:only |single )?(?:one|option|choice|answer) (?:that|which|to)(?!\w)"
     r"|\s(?:the|my) (?:best|correct|right|only possible|only|final|obvious)\s"
     r"(?:reading|answer|choice|option|fit|match|pick|one|candidate)(?!\w)"
     r"|\s(?:fits|matches|works|describes it|answers it) (?:best|the best|perfectly|exactly)(?!\w)"
@@ -163,8 +164,8 @@ PREDICATE = (
 
 PREDICATE_STEMS = _listed(
     "correct,right,best,answer,choice,final,fits,matches,works,survives,wins,remains,is left,stands"
-    ",it is,my vote,closest,most ,odd one,winner,option that,option which,my pick,: yes,: true"
-    ",richtig,korrekt,zutreff,stimmt"
+    ",it is,my vote,closest,most ,odd one,winner,option that,option which,only one,only option"
+    ",my pick,: yes,: true,richtig,korrekt,zutreff,stimmt"
     ",trifft,passt,juste,exact,bonne,réponse,respuesta,resposta,corrett,giust,esatt,risposta,cert"
     ",juist,goede,antwoord,antwort,poprawn,prawidłow,właściw,correta,правильн,верн,подходит,doğru"
     ",seçiyorum,đúng,jawaban,benar,✅,✓,✔,☑,正确,正確,对的,符合,最佳,最合适,正しい,正解,適切,正答,選,정답,맞"
@@ -177,7 +178,8 @@ MARK_STEMS = ("\\box", "\\fbox", "####", "<ans>", "<final>", "[ans]", '": true',
 
 CORRECTION_STEMS = _listed(
     "wait,actually,sorry,rather,oops,correction,instead,update,edit,nein,plutôt,mejor,anzi,i mean"
-    ",make that,scratch that,on second thought,after review,no,now,change,changed,on reflection,不对"
+    ",make that,scratch that,on second thought,after review,no,now,change,changed,on reflection"
+    ",不对"
     ",不，"
 )
 """Words that may begin a correction, in lower case."""
