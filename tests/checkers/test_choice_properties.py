@@ -102,6 +102,16 @@ def test_what_is_thought_before_a_closed_block_changes_nothing(drawn, thought):
     )
 
 
+@pytest.mark.parametrize("table", ["dev", "own", "small_models"])
+def test_the_short_way_reads_what_the_long_one_reads(cases, table, monkeypatch):
+    filler = "The first one looks plausible, but the units do not agree. So it is out.\n\n"
+    rows = [(c["completion"], c["options"]) for c in cases(f"choice/{table}.jsonl")]
+    rows += [(filler + completion, options) for completion, options in rows]
+    short = [extract_choice(*row).letter for row in rows]
+    monkeypatch.setattr("reasonenv.checkers.choice.extract.plain_ending", lambda *_: None)
+    assert short == [extract_choice(*row).letter for row in rows]
+
+
 PIECES = ["\\boxed{", "}", "<think>", "</think>", "<answer>", "</answer>", "Answer: ", "A", "B"]
 PIECES += ["(C)", " or ", ",", "not ", "Sydney", "Perth", "option ", "2", "\n", "**", "~~", ". "]
 PIECES += [

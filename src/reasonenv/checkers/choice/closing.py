@@ -47,7 +47,7 @@ _OPENING = re.compile(
 _JOINS = re.compile(r"\s*(?:and|or|und|oder|et|ou|y|o|и|или|/|but|to|one)\b", re.IGNORECASE)
 _MORE_SENTENCES = re.compile(r"[.!?。！？]\s*(?=[^\s\"')\]*])")
 _TRAILING = re.compile(
-    r"(?:\s(?:remains|it is|fits|survives|wins|is left)"
+    r"(?:\s(?:remains|it is|is|fits|survives|wins|is left)"
     r"|です|だ|である|となる|になります|입니다|이다|번(?:입니다)?|다|项|項)"
     r"(?=[.!。\s]*\Z)"
 )

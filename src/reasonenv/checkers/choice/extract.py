@@ -116,11 +116,13 @@ def extract_from(
 ) -> ChoiceAnswer:
     """Return what `extract_choice` does, of options that are prepared."""
     page = read_page(completion, reasoning_tag)
-    plain = plain_ending(page, options)
-    if plain is not None:
-        return answer_from(plain, options, multiple)
+    parts = list(page.segments())
+    if len(parts) == 1:
+        plain = plain_ending(page, options, parts[0][1])
+        if plain is not None:
+            return answer_from(plain, options, multiple)
     found: ChoiceAnswer | None = None
-    for lo, hi in page.segments():
+    for lo, hi in parts:
         decided = _decide(page, options, lo, hi, multiple)
         if decided is not None:
             answer = answer_from(decided, options, multiple)

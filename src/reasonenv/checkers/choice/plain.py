@@ -26,28 +26,15 @@ _ENDING = re.compile(
     r"(?:\\text\{)?|\$?\$?\\boxed\{(?:\\text\{)?|<answer>\s?)[(\[]?(?P<label>[A-Z])"
     r"(?P<rest>[)\]}*_$.]{0,6}\s*\Z|\s?</answer>\s*\Z|[).:]{1,2}\s?[^\n?]{1,80}\Z)"
 )
-_OTHER = (
-    "answer",
-    "box",
-    "<",
-    "####",
-    "option",
-    "choose",
-    "pick",
-    "question",
-    " or",
-    "example",
-    "format",
-)
+_OTHER = ("answer", "box", "<", "####", "question", " or", "example", "format")
 _WORD = re.compile(r"[a-z]{4}")
 _MARKS = " )]}*_$.:\n"
 
 
-def plain_ending(page: Page, options: Options) -> Statement | None:
-    """Return the statement that plainly ends a page, None where that takes a closer look."""
+def plain_ending(page: Page, options: Options, size: int) -> Statement | None:
+    """Return the statement that plainly ends a page before `size`, None where it is not plain."""
     text = page.text
-    size = len(text)
-    found = _ENDING.search(text, max(0, size - ENDING_CHARS))
+    found = _ENDING.search(text, max(0, size - ENDING_CHARS), size)
     if not found or not options.labels.are_letters:
         return None
     position = ord(found["label"]) - ord("A")
