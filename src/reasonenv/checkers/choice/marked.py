@@ -45,6 +45,7 @@ def _box(page: Page, options: Options, at: int, lo: int, hi: int) -> Statement |
     opener = _BOX.match(page.low, at)
     if not opener:
         return None
+    page.reads.append(at)
     depth, end = 1, 0
     for brace in _BRACE.finditer(page.text, opener.end(), min(hi, opener.end() + MAX_SLOT_CHARS)):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
@@ -67,6 +68,7 @@ def read_tag(page: Page, options: Options, at: int, lo: int, hi: int) -> Stateme
     opener = _TAG.match(page.low, start) if start >= 0 else None
     if not opener:
         return None
+    page.reads.append(at)
     limit = min(hi, opener.end() + MAX_TAG_CHARS)
     closer = _CLOSER.search(page.low, opener.end(), limit)
     again = _TAG.search(page.low, opener.end(), closer.start() if closer else limit)
@@ -96,6 +98,7 @@ def read_field(page: Page, options: Options, at: int, lo: int, hi: int) -> State
     found = _FIELD.match(page.low, start, hi) if start >= 0 else None
     if not found:
         return None
+    page.reads.append(at)
     group = next((g for g in (1, 2, 3, 4) if found[g] is not None), 2)
     content = page.text[found.start(group) : found.end(group)]
     if group == 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reasonenv.checkers.choice.fold import fold
 from reasonenv.checkers.text import blank_thinking
@@ -52,11 +52,13 @@ class Page:
         text: as long as the completion.
         low: the same in lower case, as long as `text`.
         kept: the parts of a long completion that were kept, in order; else the whole.
+        reads: where slots were read, which is what costs time: `statements` counts them.
     """
 
     text: str
     low: str
     kept: tuple[tuple[int, int], ...]
+    reads: list[int] = field(default_factory=list)
 
     def segments(self) -> Iterator[tuple[int, int]]:
         """Yield the parts between template tokens and made-up turns, wordless ones left out.

@@ -198,6 +198,7 @@ def _bare(
 
 def _slot_span(page: Page, after: int, hi: int) -> tuple[int, int, bool]:
     """Return where a slot starts and its line ends, and whether it stands on a later line."""
+    page.reads.append(after)
     blank = _BLANK.match(page.text, after, hi)
     start = blank.end() if blank else after
     if page.text.startswith("---", start) or page.text.startswith("===", start):
@@ -285,6 +286,7 @@ def read_chosen(
     opened = "(" if start > at and page.text[start - 1] == "(" else ""
     line = opened + page.text[start : end if end >= 0 else limit]
     line = _SENTENCE.split(line, maxsplit=1)[0]
+    page.reads.append(start)
     slot = read_slot(line, options)
     if slot.reading not in (Reading.OPTION, Reading.SEVERAL, Reading.CONTRADICTION):
         return None
@@ -339,9 +341,9 @@ def read_predicate(
     """Read "B is correct", "B ✅", "Canberra is the answer": the subject stands before."""
     text, labels = page.text, options.labels
     if stem in _TICKS:
-        named = _text_ticked(page, options, at, lo)
-        if named:
-            return named
+        ticked = _text_ticked(page, options, at, lo)
+        if ticked:
+            return ticked
     nearest = labels.subject.search(text, max(lo, at - 130), at)
     if nearest is None and stem not in ("correct", "right", "best"):
         return None

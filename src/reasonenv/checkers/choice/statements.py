@@ -22,12 +22,13 @@ from reasonenv.checkers.choice.spoken import (
     read_predicate,
 )
 
-__all__ = ["BUDGET", "statements"]
+__all__ = ["MAX_CUES", "MAX_READS", "statements"]
 
-BUDGET = 400
-"""For reading cue words, from the end: a reply with more of them is judged by its last ones."""
-COSTS = (6, 6, 4, 1, 1)
-"""Of reading one cue word, by kind: a mark, a noun and a verb lead to a slot."""
+MAX_CUES = 1200
+"""Cue words of one completion that are looked at, from its end."""
+MAX_READS = 50
+"""Slots of one completion that are read without a decision, from its end: a reply with more of them
+is judged by its last ones."""
 FIRST_WINDOW = 200
 GROWTH = 6
 
@@ -44,15 +45,15 @@ _READERS: tuple[Reader, ...] = (
 def statements(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statement]:
     """Yield the statements in a part of a page, from the last to the first.
 
-    Linear in its length: each character is searched once for each cue word, and the
-    places that are read cost at most `BUDGET` together, each within a bounded distance.
+    Linear in its length: each character is searched once, and the cue words that are looked at and
+    the slots that are read are bounded in number and each in distance.
     """
-    budget = BUDGET
+    left, read = MAX_CUES, len(page.reads)
     for start, end in _windows(page, lo, hi):
-        for at, kinds in reversed(deque(cues(page.low, start, end), BUDGET)):
+        for at, kinds in reversed(deque(cues(page.low, start, end), MAX_CUES)):
             for kind, stem in reversed(kinds):
-                budget -= COSTS[kind]
-                if budget < 0:
+                left -= 1
+                if left < 0 or len(page.reads) - read > MAX_READS:
                     return
                 found = _READERS[kind](page, options, at, lo, hi, stem)
                 if found is not None:
