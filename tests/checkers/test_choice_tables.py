@@ -27,7 +27,9 @@ def wrong(cases, label="expected"):
     return found
 
 
-@pytest.mark.parametrize("table", ["dev", "simple", "own", "small_models", "second_list"])
+@pytest.mark.parametrize(
+    "table", ["dev", "simple", "own", "small_models", "second_list", "third_list"]
+)
 def test_every_reply_is_read_as_labelled(cases, table):
     assert not wrong(cases(f"choice/{table}.jsonl"))
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from reasonenv.checkers.choice.context import is_meant
+from reasonenv.checkers.choice.context import is_meant, sentence_before
 from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean, in_words, text_key
 from reasonenv.checkers.choice.page import Page
 from reasonenv.checkers.choice.reading import NOTHING, Reading, Slot
@@ -56,6 +56,22 @@ _LABEL_BEHIND = re.compile(r"(.{1,120}?)\s*[\[(]([^\s()\[\]]{1,5})[\])]?")
 ENDING_CHARS = 160
 """Of the last line, searched for words such as "so" before a label or an option's text."""
 _WORD = re.compile(r"[^\W_]|[^\x00-\x7f]")
+_CONCLUDES = re.compile(
+    r"(?:so|hence|thus|therefore|leaves|leaving|now|remains?|bleibt|also|daher|donc|quindi|portanto|dus|zatem)"
+    r"\b|[:：→—]|=>|->|⇒|所以|因此|故|选|選",
+    re.IGNORECASE,
+)
+_MENTIONED = re.compile(
+    r"\b(?:consider|look(?:ing)? at|examine|check|start(?:ing)? with|about|evaluate|compare|regarding"
+    r"|as for|see|read|betrachten|considérons|veamos|so is|so are|so does)"
+    r"\s(?:the\s)?(?:option|choice|answer)?[\s*_(\"']{0,4}\Z"
+)
+_OR = re.compile(r"\s(?:or|oder|ou)\s")
+_OR_BEFORE = re.compile(r"\s(?:or|oder|ou)\s\Z")
+_SAYS = re.compile(
+    r"\b(?:option|choice|answer|statement)\s+\S{1,4}\s(?:says|states|is about|means|describes|refers"
+    r"|talks|mentions|would|claims|reads)\b"
+)
 _COULD = re.compile(r"\b(?:could|might|may)\s*\Z")
 _PERCENT = re.compile(r"\d\s?%")
 
@@ -108,15 +124,17 @@ def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Itera
     for connector in labels.connector.finditer(tail):
         said = tail[connector.end() :]
         if not said.strip(_OUTER) or (
-            connector[0].strip() in (",", "、", ".")
+            _CONCLUDES.match(connector[0]) is None
             and labels.before.search(tail, 0, connector.start())
         ):
             continue
         words = clean(_TRAILING.sub("", said)).strip(_OUTER)
         lead = labels.lead.match(words)
         at = end - len(said)
-        if is_meant(page, at, lo) != "yes" or (
-            _COULD.search(tail, 0, connector.start()) and not _one_label(tail, options)
+        if (
+            is_meant(page, at, lo) != "yes"
+            or (_COULD.search(tail, 0, connector.start()) and not _one_label(tail, options))
+            or _MENTIONED.search(sentence_before(page, at, lo))
         ):
             continue
         if lead and labels.index(lead["label"]) >= 0 and not lead["label"].islower():
@@ -219,10 +237,12 @@ def _in_prose(
     if not whole or len(whole) > MAX_SENTENCE_CHARS or _MORE_SENTENCES.search(sentence):
         return
     key = text_key(sentence)
-    if _UNSURE.search(key):
+    if _UNSURE.search(key) or _SAYS.search(key):
         return
     words = in_words(key)
     named = [hit for hit in options.named(words) if not _negated_name(words, hit)]
+    if any(_OR.match(words, end) or _OR_BEFORE.search(words, 0, start) for _, start, end in named):
+        return
     positions = {position for position, _, _ in named}
     if len(positions) == 1:
         position = positions.pop()
@@ -239,6 +259,7 @@ def _negated_name(words: str, hit: tuple[int, int, int]) -> bool:
             r"\b(?:not|never|n't|isn't|neither|nor|except|without|than)\s(?:\w+\s)?\Z", before
         )
         or re.match(
-            r"\s(?:is|was|does|did|can|are)(?:\snot|n't|nt)\b|\s(?:isn|doesn|can|won)\b", after
+            r"\s(?:is|was|does|did|can|are)(?:\snot|n't|nt)\b|\s(?:isn|doesn|can|won)\b",
+            after,
         )
     )

@@ -100,7 +100,7 @@ class Labels:
             rf"[\])*_\"']{{0,4}}(?=\s*{TERMINATOR})",
         )
         self.connector = CONNECTOR
-        self.before = re.compile(rf"{_BEFORE}{upper}[\])]?\s*\Z")
+        self.before = re.compile(rf"{_BEFORE}{upper}[\])]?[\s.…-]*\Z")
         self.told = re.compile(
             rf"(?:(?<=\s)|\A)[*_(\[]{{0,3}}({upper})[*_]{{0,3}}(?:[\])][.:]?|[.:]"
             rf"|\s[-–—])[*_]{{0,3}}(?:\s|\Z)"

@@ -58,7 +58,8 @@ def text_key(text: str) -> str:
     'pull of the moon'
     """
     key = clean(fold(text)).strip(_OUTER).casefold()
-    key = _SQUEEZED.sub(" ", _ARTICLE.sub("", key, count=1)).strip()
+    article = _ARTICLE.match(key)
+    key = _SQUEEZED.sub(" ", key[article.end() :] if article else key).strip()
     return key or text.strip().casefold()
 
 

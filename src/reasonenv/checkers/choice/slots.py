@@ -18,6 +18,8 @@ __all__ = ["read_slot"]
 
 MAX_LEADS = 4
 """Of words such as "option" or "probably" that may stand before a label."""
+BESIDE_CHARS = 200
+"""Characters after a label that are searched for a second one."""
 CORRECTED_WITHIN = 160
 """Characters after a label that are searched for words that take it back."""
 
@@ -209,7 +211,7 @@ def _labelled(slot: str, options: Options) -> Slot | None:
         return Slot(Reading.NEGATED, answer.positions)
     if not bracketed and _VERB.match(rest):
         return None  # a sentence about the option: `spoken` knows whether it calls it right
-    joined = _joined(answer, rest, options)
+    joined = _joined(answer, rest[:BESIDE_CHARS], options)
     if joined is not None:
         return joined
     corrected = labels.corrected.search(rest[:CORRECTED_WITHIN])
@@ -263,6 +265,8 @@ def _text_after_label(rest: str, options: Options) -> Slot | None:
 
 def _text_first(slot: str, options: Options) -> Slot | None:
     """Read `William Shakespeare (C)` and `Canberra, option B`."""
+    if len(slot) > MAX_SLOT_CHARS // 2:
+        return None
     found = re.match(_LABEL_LAST.format() + rf"({options.labels.upper})[\])]?[.!]?\Z", slot)
     if found is None:
         return None

@@ -327,6 +327,8 @@ def _concluded(
 ) -> Statement | None:
     """Read "so B." where nothing else follows in the sentence."""
     lead = options.labels.lead.match(page.text, start, hi)
+    if page.low.endswith("is ", at, start):
+        return None  # "and so is B"
     if not lead or lead["label"].islower() or not _CONCLUDED.match(page.text, lead.end(), hi):
         return None
     slot = options.label(lead["label"])

@@ -32,7 +32,7 @@ def _listed(*lines: str) -> tuple[str, ...]:
 
 NOUN_STEMS = _listed(
     (  # English
-        "answer choice option selection pick solution response conclusion verdict letter"
+        "answer ans choice option selection pick solution response conclusion verdict letter"
         # German, French, Spanish, Portuguese, Italian, Dutch, Polish
         " antwort lösung wahl réponse reponse choix respuesta opción opcion alternativa elección"
         " resposta opção opcao escolha gabarito risposta opzione scelta soluzione antwoord keuze"
