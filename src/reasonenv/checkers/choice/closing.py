@@ -57,19 +57,23 @@ ENDING_CHARS = 160
 """Of the last line, searched for words such as "so" before a label or an option's text."""
 _WORD = re.compile(r"[^\W_]|[^\x00-\x7f]")
 _CONCLUDES = re.compile(
-    r"(?:so|hence|thus|therefore|leaves|leaving|now|remains?|bleibt|also|daher|donc|quindi|portanto|dus|zatem)"
+    r"(?:so|hence|thus|therefore|leaves|leaving|now|remains?|bleibt|also|daher|donc|quindi"
+    r"|portanto|dus|zatem)"
     r"\b|[:：→—]|=>|->|⇒|所以|因此|故|选|選",
     re.IGNORECASE,
 )
+_TEXT_AFTER = re.compile(rf"{_CONCLUDES.pattern}|(?:is|it's|be|must be)\b|[.!?。]", re.IGNORECASE)
 _MENTIONED = re.compile(
-    r"\b(?:consider|look(?:ing)? at|examine|check|start(?:ing)? with|about|evaluate|compare|regarding"
+    r"\b(?:consider|look(?:ing)? at|examine|check|start(?:ing)? with|about|evaluate|compare"
+    r"|regarding"
     r"|as for|see|read|betrachten|considérons|veamos|so is|so are|so does)"
     r"\s(?:the\s)?(?:option|choice|answer)?[\s*_(\"']{0,4}\Z"
 )
 _OR = re.compile(r"\s(?:or|oder|ou)\s")
 _OR_BEFORE = re.compile(r"\s(?:or|oder|ou)\s\Z")
 _SAYS = re.compile(
-    r"\b(?:option|choice|answer|statement)\s+\S{1,4}\s(?:says|states|is about|means|describes|refers"
+    r"\b(?:option|choice|answer|statement)\s+\S{1,4}\s(?:says|states|is about|means|describes"
+    r"|refers"
     r"|talks|mentions|would|claims|reads)\b"
 )
 _COULD = re.compile(r"\b(?:could|might|may)\s*\Z")
@@ -154,7 +158,7 @@ def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Itera
                 yield Statement("closing label", at, end, slot, said)
                 return
         named = options.whole(words) if words else None
-        if named is not None and connector[0].strip() not in ("", ",", "、"):
+        if named is not None and _TEXT_AFTER.match(connector[0]):
             yield Statement("closing text", at, end, named, said)
             return
 

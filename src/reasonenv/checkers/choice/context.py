@@ -42,7 +42,8 @@ _HISTORY = re.compile(
 )
 _NEGATED = re.compile(
     r"\b(?:not(?! only)|never|cannot|neither|without|whether|doubt|unlikely|unsure|avoid|wrong to"
-    r"|nicht|keine?|ne|non|não|niet|nie|не|không|bukan|unclear|why)\b|n't\b|\bn'|不(?!过)|没有|没|아니"
+    r"|nicht|keine?|ne|non|não|niet|nie|не|không|bukan|unclear|(?<!is )(?<!'s )why)\b|n't\b|\bn'"
+    r"|不(?!过)|没有|没|아니"
     r"|\bno\b(?! (?:doubt|question|need|problem))"
 )
 _IF = re.compile(

@@ -53,11 +53,13 @@ _RETRACTED = re.compile(
     re.IGNORECASE,
 )
 _OR_ALSO = (
-    r"[\s.,;*_)\]}}$]*(?:\b(?:or|oder|o|ou|или)\b|或者?)\s+(?:maybe\s|perhaps\s|possibly\s"
-    r"|it (?:could|"
-    r"might) be\s|option\s|also\s)*[\[(*]{{0,2}}({label})(?![\w'])|[^\n]{{0,60}}?\b(?:could|might"
-    r"|may) (?:also|"
-    r"(?:just )?as well|equally(?: well)?) be (?:option\s)?[\[(*]{{0,2}}({label})(?![\w'])"
+    r"[\s.,;?*_)\]}}$]*(?:\b(?:[Oo]r|[Oo]der|o|ou|или)\b|或者?)\s+(?:maybe\s|perhaps\s|possibly\s"
+    r"|it (?:could|might) be\s|option\s|also\s)*[\[(*]{{0,2}}({label})(?![\w'])"
+    r"|[^\n]{{0,60}}?\b(?:could|might|may) (?:also|(?:just )?as well"
+    r"|equally(?: well)?) be (?:option\s)?"
+    r"[\[(*]{{0,2}}({label})(?![\w'])"
+    r"|[^\n]{{0,40}}?[\s(]({label})\)? is (?:equally|also|just as|as) (?:correct|right|good|valid"
+    r"|plausible|possible|likely)"
 )
 
 
@@ -204,7 +206,7 @@ def _as_it_stays(last: Statement, page: Page, options: Options, hi: int) -> Stat
         return last
     also = re.match(_OR_ALSO.format(label=options.labels.upper), rest)
     if also:
-        other = options.labels.index(also[1] or also[2])
+        other = options.labels.index(also[also.lastindex or 1])
         if other >= 0 and other != last.slot.position:
             return _with(last, several(other, *last.slot.positions))
     retracted = _RETRACTED.search(rest)

@@ -72,9 +72,13 @@ class Labels:
         )
         self.arabic = re.compile(rf"[\[(]?([{''.join(ARABIC_LABELS)}])\s?(?:[).:\]-]|\Z)")
         self.listed = re.compile(
-            rf"^[ \t*>#-]{{0,8}}[\[(]?({upper})(?:[\])][.:]?|[.:])[*_]{{0,3}}[ \t]", re.MULTILINE
+            rf"^[ \t*>#-]{{0,8}}(?:[Oo]ption |[Cc]hoice )?[\[(]?({upper})(?:[\])][.:]?"
+            rf"|[.:])[*_]{{0,3}}[ \t]",
+            re.MULTILINE,
         )
-        self.list_item = re.compile(rf"[\s*>#-]{{0,8}}[\[(]?({either})[\]).:][*_]{{0,3}}\s?\S")
+        self.list_item = re.compile(
+            rf"[\s*>#-]{{0,8}}(?:[Oo]ption |[Cc]hoice )?[\[(]?({either})[\]).:][*_]{{0,3}}\s?\S"
+        )
         self.bare_line = re.compile(
             rf"[ \t*_>#-]{{0,8}}[\[(]?({upper})[\])]?[*_.]{{0,4}}[ \t]*(?:\n|\Z)"
         )

@@ -64,7 +64,7 @@ _ENDS_TEXT = re.compile(
     r"\s*(?:\Z|[.;:,(—–!?)\n-](?!\d)|(?:because|since|as|which|who|with|due|and is|being|where"
     r"|weil|da|denn|ist|car|parce|puisque|porque|pues|perché|perche|pois|omdat|want|ponieważ)\b)"
 )
-_ENDS_AFTER_LABEL = re.compile(r"\s*(?:\Z|[.;:(—–!?)\n](?!\d))")
+_ENDS_AFTER_LABEL = re.compile(r"\s*(?:\Z|[.;:!?)\n](?!\d))")
 _LABEL_LAST = r"(?P<text>.{{1,300}}?)\s*(?:[\[(]|[,;:—–-]\s|,?\s)(?:option\s|choice\s|answer\s)?"
 _NOT_NAMED = re.compile(
     r"\b(?:not|never|no|n't|neither|nor|except|rather than|instead of|or|and|unless|if|than)\b"

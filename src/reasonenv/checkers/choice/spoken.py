@@ -59,7 +59,8 @@ _SENTENCE = re.compile(
 _HEADING_BEFORE = re.compile(r"[\s#*>_\d.\"'(-]*(?:[^\W\d_]+\s+){0,3}[\"'*_]{0,3}\Z")
 _BARE = (
     r"[ \t]{{0,3}}[*_\"'(\[]{{0,3}}(?P<label>{label})[)\]*_\"']{{0,3}}"
-    r"(?=\s*(?:\Z|\n|[.!,;。！，；]|है|입니다|です|'[dt][ıiuü]r|şıkkı|seçeneği|\s(?:because|since|as|here)\b))"
+    r"(?=\s*(?:\Z|\n|[.!,;。！，；]|है|입니다|です|'[dt][ıiuü]r|şıkkı|seçeneği|\s(?:because|since|as"
+    r"|here)\b))"
 )
 _AFTER_CHOSEN = re.compile(
     r"(?:s|n|d|ed|ing)?(?![^\W\d_])[,:]?[\s*_]{0,4}(?:\s?(?:with|for|to|on|is"

@@ -47,7 +47,8 @@ NOUN_STEMS = _listed(
         # Swedish, Danish, Norwegian, Finnish, Czech, Romanian, Hungarian, Greek, Hebrew, Thai
         " svar vastaus odpověď odpoveď răspuns válasz απάντηση תשובה คำตอบ"
     ).replace(" ", ","),
-    "đáp án,câu trả lời,trả lời,phương án,lựa chọn,right one,correct one",
+    "đáp án,câu trả lời,trả lời,phương án,lựa chọn,right one,correct one,correct:,right answer:"
+    ",remaining:,richtig:,correcta:",
 )
 """Nouns for the answer, in lower case; several words where a language has no shorter one."""
 
@@ -103,7 +104,8 @@ CHOSEN_STEMS = _listed(
     ",opt for,settle on,settling on,settle for,answer with,left with,leaves us with,leaves"
     ",leaving us with,leaving only,leaving,must be,has to be,it's,it is,that's,that is"
     ",that would be"
-    ",it would be,it should be,looks like,seems like,sounds like,i think,i say,i'd say,i would say,i guess,i believe,stick with"
+    ",it would be,it should be,we get,we obtain,gives us,yields,looks like,seems like,sounds like"
+    ",i think,i say,i'd say,i would say,i guess,i believe,stick with"
     ",sticking with,commit to,my answer to,switch to,lean towards,leaning towards,lean to"
     ",ich wähle,wähle ich,nehme ich,ich nehme,für option,entscheide mich für,tippe auf,bleibt nur"
     ",es ist,richtig ist,richtig wäre,korrekt ist,la bonne est,la correcta es,la corretta è"
