@@ -56,7 +56,7 @@ def explain(
     >>> print(explain("So: Answer: (b)", ["Sydney", "Canberra"], "B"))
     correct: B, said by its label
       anchor the last "answer is", "answer:" or the like
-      span   4 to 14: (b)
+      span   4 to 15: (b)
       letter B
       text   Canberra
       gold   B: Canberra

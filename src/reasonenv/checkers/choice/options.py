@@ -30,7 +30,7 @@ _FRACTION = re.compile(r"\\[dt]?frac\{([^{}]{1,20})\}\{([^{}]{1,20})\}")
 def clean(text: str) -> str:
     r"""Return a slot or an option text without Markdown, LaTeX wrapping and outer space.
 
-    >>> clean(r"**\\text{B}**  (so)")
+    >>> clean(r"**\text{B}**  (so)")
     'B (so)'
     """
     text = _BLOCK.sub("", text[:MAX_SLOT_CHARS], count=1)

@@ -238,7 +238,7 @@ def _joined(first: Slot, rest: str, options: Options) -> Slot | None:
         at = joined.end()
         joined = labels.joined.match(rest, at)
     if at == 0:
-        later = labels.later.search(rest)
+        later = labels.later.search(rest) if "(" in rest or "[" in rest else None
         if later is None or labels.index(later[1]) in first.positions:
             return None
         positions.append(labels.index(later[1]))

@@ -76,7 +76,9 @@ _CHOSEN_ENDS = re.compile(
     r"|потому|çünkü|vì|karena)\b|[\u3040-\u30ff\u4e00-\u9fff])"
 )
 _FIRST_PERSON = re.compile(r"\bi(?:'d|'ll|'m| would| will| am)?\s(?:\w+ly\s|now\s|must\s)?\Z")
-_IS_RIGHT = re.compile(rf"(?P<gap>[^.!?\n。！？;]{{0,100}}?){PREDICATE}", re.IGNORECASE)
+_IS_RIGHT = re.compile(rf"(?P<gap>[\s)\].:,*_\"'—–-]{{0,6}}?){PREDICATE}", re.IGNORECASE)
+_TEXT_IS_RIGHT = re.compile(rf"(?P<gap>[^.!?\n。！？;]{{1,100}}?){PREDICATE}", re.IGNORECASE)
+_MARKS = re.compile(r"[\s)\].:,*_\"'—–-]{0,8}")
 _CONCLUSIONS = frozenset(
     [
         "so",
@@ -357,6 +359,8 @@ def read_predicate(
     found = None
     for subject in subjects:
         found = _IS_RIGHT.match(text, subject.end(), min(hi, at + 40))
+        if not found and options.may_open(page.low, _MARKS.match(text, subject.end()).end()):  # type: ignore[union-attr]
+            found = _TEXT_IS_RIGHT.match(text, subject.end(), min(hi, at + 40))
         if found and found.start("predicate") <= at < found.end():
             break
     else:
@@ -403,6 +407,7 @@ def _is_class_word(gap: str) -> bool:
 def _text_ticked(page: Page, options: Options, at: int, lo: int) -> Statement | None:
     """Read "Mars ✅", where no label stands beside the text."""
     start = max(lo, at - 80, page.text.rfind("\n", max(lo, at - 80), at) + 1)
+    page.reads.append(start)
     words = in_words(text_key(page.text[start:at]))
     for position, _, end in reversed(options.named(words)):
         if end == len(words) and not options.labels.standing.search(page.text, start, at):
