@@ -51,10 +51,14 @@ def _pattern(stems: list[str], between: str) -> re.Pattern[str]:
     return re.compile(rf"{between}({_tree(words)})|{_tree(others)}")
 
 
-_ASCII_WORDS = [stem for stem in _STEMS if stem.isascii()]
-_ASCII = _pattern(_ASCII_WORDS, "[^a-z0-9]")
-_ALL = _pattern(list(_STEMS), r"[\W_]")
-_FIRST = re.compile(_tree([stem for stem in _STEMS if _in_words(stem)]))
+@cache
+def _patterns(ascii_only: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the pattern for a text and the one for its first word; built when first needed."""
+    stems = [stem for stem in _STEMS if stem.isascii() or not ascii_only]
+    first = re.compile(_tree([stem for stem in stems if _in_words(stem)]))
+    return _pattern(stems, "[^a-z0-9]" if ascii_only else r"[\W_]"), first
+
+
 LONGEST = max(map(len, _STEMS))
 
 
@@ -76,11 +80,11 @@ def cues(low: str, start: int, end: int) -> Iterator[tuple[int, tuple[tuple[int,
         start: where the part begins.
         end: where it ends; a cue may go on behind it.
     """
-    pattern = _ASCII if low.isascii() else _ALL
+    pattern, first_word = _patterns(low.isascii())
     if start > 0:
         start -= 1  # the character between words
     else:
-        first = _FIRST.match(low)
+        first = first_word.match(low)
         if first:
             yield 0, _kinds(first[0])
     for found in pattern.finditer(low, start, end + LONGEST):
