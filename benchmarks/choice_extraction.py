@@ -3,8 +3,8 @@ r"""How right and how fast choice extraction is, beside other extractors from Py
     python benchmarks/choice_extraction.py [--bench ../shared/bench/choice] [--peers PYTHON]
 
 Peers are no requirement of the project: install those wanted in a virtual environment of their own
-and give its interpreter; what is missing is said and left out. Without `--deps` they import with
-few others:
+and give its interpreter; what is missing is said and left out. Their extractors import with few of
+their requirements:
 
     python -m venv peers
     peers/bin/pip install --no-deps lm_eval evalscope opencompass inspect_ai lighteval

@@ -5,10 +5,10 @@
 * `explain(completion, options, gold)`: the same in words.
 
 Inside, downwards: `extract` (the last statement decides), `statements` (where they stand) with
-`marked` and `spoken` (how each kind reads), `closing` (replies that state nothing), `context`
-(whose statement it is), `slots` and `positions` (what one slot names), `options` and `labels` (one
-problem, prepared once), `words` (the cue words of all languages), `page` and `fold` (what a reader
-sees). Nothing is guessed.
+`marked`, `spoken` and `predicates` (how each kind reads), `plain` (the short way), `closing`
+(replies that state nothing), `context` (whose statement it is), `slots` and `positions` (what one
+slot names), `options` and `labels` (one problem, prepared once), `cues` and `words` (the cue words
+of all languages), `page` and `fold` (what a reader sees). Nothing is guessed.
 """
 
 from reasonenv.checkers.choice.explain import explain

@@ -14,12 +14,12 @@ from reasonenv.checkers.choice.cues import cues
 from reasonenv.checkers.choice.marked import read_marked
 from reasonenv.checkers.choice.options import Options
 from reasonenv.checkers.choice.page import Page
+from reasonenv.checkers.choice.predicates import read_predicate
 from reasonenv.checkers.choice.spoken import (
     Statement,
     read_chosen,
     read_correction,
     read_noun,
-    read_predicate,
 )
 
 __all__ = ["MAX_CUES", "MAX_READS", "statements"]
