@@ -28,9 +28,9 @@ def check_views(recipe: Recipe, env: ReasoningEnv) -> None:
                 f"hold each view equally often: valid: {valid}"
             )
     if recipe.grpo.get("use_vllm") and (env.views > 1 or env.eval_views > 1):
-        # TRL keeps every num_generations-th prompt and asks vLLM for n completions of it.
+        # A vLLM server is sent every num_generations-th prompt, for n completions of it.
         raise RecipeError(
-            "grpo.use_vllm with env_args.views or eval_views above 1: TRL's vLLM path generates a "
-            "whole group from its first prompt, so the other views would be judged against "
-            "completions of a question that was never asked: set views=1, or use_vllm=false"
+            "grpo.use_vllm with env_args.views or eval_views above 1: TRL has a vLLM server write "
+            "a whole group from its first prompt, so that the completions of the other views would "
+            "answer another one; views are not tried with vLLM: set views=1, or use_vllm=false"
         )
