@@ -33,6 +33,7 @@ import numpy as np
 
 from reasonenv.answer_format import AnswerFormat
 from reasonenv.extras import need
+from reasonenv.models.loading import tiny_path
 from reasonenv.problems.base import ProceduralProblems
 from reasonenv.problems.procedural import Arithmetic
 from reasonenv.types import Problem
@@ -69,7 +70,7 @@ CHAT_TEMPLATE = (
 
 def path() -> Path:
     """Return the directory of the model that ships with the library."""
-    return Path(__file__).parent / "tiny_model"
+    return tiny_path()
 
 
 def build_tokenizer() -> PreTrainedTokenizerFast:
