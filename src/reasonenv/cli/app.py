@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from reasonenv.cli import check, doctor, explain, judge, report, sandbox, show, train
+from reasonenv.cli import check, doctor, eval, explain, judge, report, sandbox, show, train
 from reasonenv.cli import list as list_
 
 __all__ = ["app"]
@@ -26,8 +26,9 @@ for command in (
     explain.explain,
     train.train,
     report.report,
+    eval.eval_,
 ):
-    app.command(command.__name__.removesuffix("_envs"))(command)
+    app.command(command.__name__.removesuffix("_envs").rstrip("_"))(command)
 app.add_typer(sandbox.sandbox)
 
 
