@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import typer
 
-from reasonenv.cli import check, doctor, eval, explain, judge, report, sandbox, show, train
+from reasonenv.cli import (
+    check,
+    doctor,
+    eval,
+    explain,
+    export,
+    judge,
+    rejudge,
+    report,
+    rollouts,
+    sample,
+    sandbox,
+    show,
+    train,
+)
 from reasonenv.cli import list as list_
 
 __all__ = ["app"]
@@ -27,6 +41,10 @@ for command in (
     train.train,
     report.report,
     eval.eval_,
+    rollouts.rollouts,
+    rejudge.rejudge,
+    sample.sample,
+    export.export,
 ):
     app.command(command.__name__.removesuffix("_envs").rstrip("_"))(command)
 app.add_typer(sandbox.sandbox)
