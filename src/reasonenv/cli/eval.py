@@ -168,8 +168,8 @@ def _run(plan: Any, out: str | None, concurrency: int, api_key_env: str, console
 
 def _compare(runs: list[str], out: str | None) -> None:
     from reasonenv.cli.output import out as console
-    from reasonenv.evaluation.compare import compare, write_comparison
-    from reasonenv.evaluation.compare_tables import comparison_markdown
+    from reasonenv.evaluation.comparison import compare, write_comparison
+    from reasonenv.evaluation.comparison_tables import comparison_markdown
 
     comparison = compare(runs)
     console.print(comparison_markdown(comparison), markup=False, end="")

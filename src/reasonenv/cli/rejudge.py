@@ -24,8 +24,8 @@ def rejudge(
     Python: reasonenv.evaluation.rejudge(RUN)
     """
     from reasonenv.cli.output import err, out
-    from reasonenv.evaluation.rejudge import rejudge as judge_again
-    from reasonenv.evaluation.rejudge import rejudged_text
+    from reasonenv.evaluation.rejudging import rejudge as judge_again
+    from reasonenv.evaluation.rejudging import rejudged_text
 
     def progress(count: int) -> None:
         if err.is_terminal:

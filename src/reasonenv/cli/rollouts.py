@@ -10,6 +10,8 @@ import typer
 
 __all__ = ["rollouts"]
 
+_PIPE_WIDTH = 200  # columns where there is no terminal
+
 
 def rollouts(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A training run or an evaluation.")],
@@ -80,6 +82,6 @@ def rollouts(
                 out.print(panel)
     else:
         for panel in panels(islice(groups, count), whole=whole):
-            out.print(panel)
+            out.print(panel, width=_PIPE_WIDTH)
     if len(groups) > count:
         err.print(f"{len(groups) - count:,} more groups: --limit N", markup=False)

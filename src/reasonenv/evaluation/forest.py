@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 
 from reasonenv.errors import EvaluationError
-from reasonenv.evaluation.compare import Comparison
-from reasonenv.evaluation.compare_tables import significant
+from reasonenv.evaluation.comparison import Comparison
+from reasonenv.evaluation.comparison_tables import significant
 from reasonenv.extras import need
 
 __all__ = ["forest"]

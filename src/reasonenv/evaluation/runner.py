@@ -25,9 +25,11 @@ from reasonenv.files import write_atomic
 from reasonenv.problems import ProblemList
 from reasonenv.types import Problem, Rollout, Status, thaw
 
-__all__ = ["RESULTS", "completions", "evaluate"]
+__all__ = ["PROMPTS", "RESULTS", "completions", "evaluate"]
 
 RESULTS = "results.json"
+PROMPTS = "prompts.jsonl"
+_GOLD = 1000  # characters of a gold that is kept beside the prompt
 _JUDGED_AGAIN = 2  # times that completions whose checker failed are judged anew
 
 MakeBackend = Callable[[EvaluationPlan], Backend]
@@ -190,6 +192,8 @@ def _fill(task: _Task, backend: Backend, progress: Progress) -> None:
     """Draw the missing parts; one is judged and stored while the next is drawn."""
     prompts: dict[int, Asked] = {}
 
+    _store_prompts(task, backend)
+
     def asked(position: int) -> Asked:
         if position not in prompts:
             prompts.clear()  # a problem's completions stand together
@@ -205,6 +209,25 @@ def _fill(task: _Task, backend: Backend, progress: Progress) -> None:
             drawn = backend.sample(batch, task.sampling, seeds)
             submit(_judge_and_store, task, part, batch, drawn, progress)
     task.missing.clear()
+
+
+def _store_prompts(task: _Task, backend: Backend) -> None:
+    """Write each problem's prompt and gold beside its completions, once: for looking at them."""
+    file = task.folder.path / PROMPTS
+    if file.is_file():
+        return
+    task.folder.path.mkdir(parents=True, exist_ok=True)
+    lines = [
+        json.dumps({"problem_id": p.id, "prompt": backend.ask(task.env, p).text, "gold": _gold(p)})
+        for p in task.problems
+    ]
+    write_atomic(file, "".join(f"{line}\n" for line in lines))
+
+
+def _gold(problem: Problem) -> Any:
+    """Return a gold that is short enough to look at; tests of programs are not."""
+    short = isinstance(problem.answer, str | int | float) and len(str(problem.answer)) <= _GOLD
+    return problem.answer if short else None
 
 
 @contextmanager

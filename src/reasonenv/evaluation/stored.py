@@ -18,8 +18,9 @@ from reasonenv.envs.registration import make
 from reasonenv.errors import DataError, EvaluationError, RunDirectoryError
 from reasonenv.evaluation.parts import Row
 from reasonenv.evaluation.plan import PLAN, open_plan
-from reasonenv.evaluation.runner import completions
+from reasonenv.evaluation.runner import PROMPTS, completions
 from reasonenv.extras import need
+from reasonenv.files import read_jsonl
 from reasonenv.types import Problem
 
 __all__ = ["Collection", "StoredRun", "open_run", "read_recipe_fields"]
@@ -35,6 +36,8 @@ class Collection:
         name: "train", "eval", or the benchmark's name.
         read: yields the parts: (its file, its rows), damaged ones left out.
         environment: makes what judged them.
+        find: returns, for that environment, what looks a problem up by its id.
+        prompts: reads what is kept beside an evaluation's completions, by problem id.
         damage: what could not be read, in sentences; filled while reading.
     """
 
@@ -42,6 +45,7 @@ class Collection:
     read: Callable[[], Iterator[tuple[Path, list[Row]]]]
     environment: Callable[[], ReasoningEnv]
     find: Callable[[ReasoningEnv], Callable[[str], Problem]]
+    prompts: Callable[[], Mapping[str, Row]]
     damage: list[str] = field(default_factory=list)
 
 
@@ -61,10 +65,11 @@ class StoredRun:
         """
         empty = True
         for one in self.collections:
+            beside = one.prompts()
             for _, rows in one.read():
                 for row in rows:
                     empty = False
-                    yield {"collection": one.name, **row}
+                    yield {"collection": one.name, **beside.get(row["problem_id"], {}), **row}
         if empty:
             raise DataError(f"{self.path}: no rollouts are stored there")
 
@@ -118,6 +123,12 @@ def _evaluation(path: Path) -> StoredRun:
             for number, rows in sorted(stored.rows.items()):
                 yield folder.path / f"part-{number:05d}.jsonl", rows
 
+        def prompts() -> dict[str, Row]:
+            file = folder.path / PROMPTS
+            if not file.is_file():
+                return {}
+            return {row["problem_id"]: row for _, row in read_jsonl(file)}
+
         def environment() -> ReasoningEnv:
             env: ReasoningEnv = benchmark.make_env()
             env.system = plan.system or env.system
@@ -126,7 +137,7 @@ def _evaluation(path: Path) -> StoredRun:
         def find(env: ReasoningEnv) -> Callable[[str], Problem]:
             return benchmark.select(env).find  # type: ignore[no-any-return]
 
-        return Collection(benchmark.name, read, environment, find, damage)
+        return Collection(benchmark.name, read, environment, find, prompts, damage)
 
     return StoredRun(path, "eval", tuple(collection(b) for b in plan.benchmarks))
 
@@ -155,7 +166,9 @@ def _training(path: Path) -> StoredRun:
         def find(env: ReasoningEnv) -> Callable[[str], Problem]:
             return env.problems.find
 
-        return Collection(kind, lambda: _parquet(path, kind, damage), environment, find, damage)
+        return Collection(
+            kind, lambda: _parquet(path, kind, damage), environment, find, dict, damage
+        )
 
     kinds = [k for k in sources if any((path / "rollouts.parquet").glob(f"{k}-*.parquet"))]
     return StoredRun(path, "train", tuple(collection(kind) for kind in kinds))

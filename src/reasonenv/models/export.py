@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reasonenv.errors import ModelError, RunDirectoryError, StorageError
 from reasonenv.models.adapters import base_of, check_base, load_adapter, trained_folder
-from reasonenv.models.loading import load_model, load_tokenizer
+from reasonenv.models.loading import load_model, load_tokenizer, quiet
 
 __all__ = ["Exported", "export"]
 
@@ -73,8 +73,9 @@ def export(
         partial.mkdir(parents=True)
         if base is not None and merged:
             assert model is not None
-            whole = load_adapter(load_model(model, dtype), folder).merge_and_unload()
-            whole.save_pretrained(partial)
+            with quiet():
+                whole = load_adapter(load_model(model, dtype), folder).merge_and_unload()
+                whole.save_pretrained(partial)
             if (folder / "tokenizer_config.json").is_file():
                 _copy(folder, partial, without="adapter_")
             else:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +12,7 @@ from reasonenv.errors import HubUnavailableError, ModelError
 from reasonenv.extras import need
 from reasonenv.hub import why_unreachable
 
-__all__ = ["load_model", "load_tokenizer", "resolve_model", "tiny_path"]
+__all__ = ["load_model", "load_tokenizer", "quiet", "resolve_model", "tiny_path"]
 
 
 def tiny_path() -> Path:
@@ -59,6 +62,21 @@ def load_model(model: str, dtype: str = "auto") -> Any:
         wide = not torch.cuda.is_available() or not torch.cuda.is_bf16_supported()
         dtype = "float32" if wide else "bfloat16"
     return _load(transformers.AutoModelForCausalLM, model, dtype=getattr(torch, dtype))
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Keep the libraries' progress bars and deprecation notes out of a command's own output."""
+    logging = need("transformers.utils.logging", extra="train", by="reasonenv.models")
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=FutureWarning)
+            yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _load(factory: Any, model: str, **kwargs: Any) -> Any:

@@ -13,7 +13,7 @@ from reasonenv.evaluation.backends.local import LocalPrompts
 from reasonenv.evaluation.sampling import Sampling, seed_of
 from reasonenv.extras import need
 from reasonenv.models.adapters import base_of, load_adapter
-from reasonenv.models.loading import load_model, load_tokenizer
+from reasonenv.models.loading import load_model, load_tokenizer, quiet
 from reasonenv.types import Problem
 
 __all__ = ["TransformersBackend"]
@@ -47,18 +47,17 @@ class TransformersBackend:
     ) -> None:
         self._torch = need("torch", extra="train", by="evaluation with transformers")
         whole = str(adapter) if adapter is not None and base_of(adapter) is None else None
-        # TRL and PEFT print bars of their own while weights load; the evaluation has its own.
-        transformers = need("transformers", extra="train", by="evaluation with transformers")
-        transformers.utils.logging.disable_progress_bar()
-        loaded = load_model(whole or model, dtype)
-        tokenizer = load_tokenizer(whole or model)
+        with quiet():
+            loaded = load_model(whole or model, dtype)
+            tokenizer = load_tokenizer(whole or model)
         ends = loaded.generation_config.eos_token_id
         self.prompts = LocalPrompts(
             tokenizer, template, chat_args, [ends] if isinstance(ends, int) else ends or []
         )
         self._limit: int | None = getattr(loaded.config, "max_position_embeddings", None)
         if adapter is not None and whole is None:
-            loaded = load_adapter(loaded, adapter)
+            with quiet():
+                loaded = load_adapter(loaded, adapter)
         self.device = "cuda" if self._torch.cuda.is_available() else "cpu"
         self.model = loaded.to(self.device).eval()
         self.dtype = str(next(loaded.parameters()).dtype).removeprefix("torch.")

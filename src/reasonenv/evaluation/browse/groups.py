@@ -59,6 +59,8 @@ def groups_of(rows: Iterable[Row]) -> Iterator[RolloutGroup]:
     for (collection, step, key), members in found.items():
         first = members[0]
         prompt = readable(first.get("prompt") or "")
+        gold = first.get("gold")
+        prompt += f"\n\n[gold] {gold}" if prompt and gold is not None else ""
         yield RolloutGroup(key, collection, step, first["problem_id"], prompt, members)
 
 

@@ -44,10 +44,13 @@ def panels(groups: Iterator[RolloutGroup], *, whole: bool = False) -> Iterator[R
             prompt = group.prompt if whole else _cut(group.prompt, _PROMPT)
             parts.append(Padding(Text(_visible(prompt), style="dim"), (0, 0, 0, 2)))
         parts.append(_table(group, whole))
-        for row in group.members:
+        for number, row in enumerate(group.members, 1):
             for why in suspicions(row, group):
-                at = list(group.members).index(row) + 1
-                parts.append(Text(f"  suspect {at}: {why}", style="bold yellow"))
+                parts.append(Text(f"  suspect {number}: {why}", style="bold yellow"))
+            if whole:
+                text = str(row.get("prefill") or "") + row["completion"]
+                parts.append(Text(f"  completion {number}", style="bold"))
+                parts.append(Padding(Text(_visible(text)), (0, 0, 0, 4)))
         yield Padding(Together(*parts), (0, 0, 1, 0))
 
 
@@ -59,21 +62,20 @@ def _table(group: RolloutGroup, whole: bool) -> Table:
         table.add_column(head, no_wrap=True)
     for head in [*(["advantage", "reward"] if trained else []), *names, "tokens"]:
         table.add_column(Text(head), justify="right", no_wrap=True)
-    table.add_column("completion", overflow="fold" if whole else "ellipsis", no_wrap=not whole)
+    if not whole:
+        table.add_column("completion", overflow="ellipsis", no_wrap=True)
     for number, row in enumerate(group.members, 1):
         status = Status(row["status"])
         text = str(row.get("prefill") or "") + row["completion"]
-        shown = _visible(text) if whole else _cut(" ".join(_visible(text).split()), _COMPLETION)
-        cells: list[str | Text] = [
-            str(number),
-            Text(str(status), style=_STYLES.get(status, "magenta")),
-        ]
-        cells.append(Text(_cut(_visible(str(row.get("answer") or "–")), 24)))
+        shown = _cut(" ".join(_visible(text).split()), _COMPLETION)
+        verdict = Text(str(status), style=_STYLES.get(status, "magenta"))
+        answer = Text(_cut(_visible(str(row.get("answer") or "–")), 24))
+        cells: list[str | Text] = [str(number), verdict, answer]
         if trained:
             cells += [_number(row.get("advantage"), "+.2f"), _number(row.get("reward"), ".2f")]
         own: Mapping[str, Any] = row.get("parts") or {}
         cells += [_number(own.get(name), ".2f") for name in names]
-        table.add_row(*cells, _tokens(row), Text(shown))
+        table.add_row(*cells, _tokens(row), *([] if whole else [Text(shown)]))
     return table
 
 

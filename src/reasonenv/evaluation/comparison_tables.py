@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from reasonenv.evaluation.compare import Comparison, Difference, Level
+from reasonenv.evaluation.comparison import Comparison, Difference, Level
 from reasonenv.evaluation.tables import markdown
 
 __all__ = ["comparison_latex", "comparison_markdown"]

@@ -151,7 +151,7 @@ def write_comparison(comparison: Comparison, out: str | Path) -> list[Path]:
         StorageError: they cannot be written.
         MissingExtraError: matplotlib is not installed.
     """
-    from reasonenv.evaluation.compare_tables import comparison_latex, comparison_markdown
+    from reasonenv.evaluation.comparison_tables import comparison_latex, comparison_markdown
     from reasonenv.evaluation.forest import forest
 
     folder = Path(out)
