@@ -5,7 +5,7 @@
 * `backends/`: transformers, vLLM, or a server.
 * `passk`, `majority`, `answers`, `intervals`, `resampling`: the statistics.
 * `results`, `tables`, `comparison`, `comparison_tables`, `forest`: what they say.
-* `stored`, `rejudging`, `browse/`, `sample`: runs on disk judged again and looked at, and one problem
+* `stored`, `rejudging`, `browse/`, `sample`: runs on disk judged again and looked at, and a problem
   asked by hand.
 
 Nothing here imports torch before a model is loaded.
