@@ -131,7 +131,7 @@ def trained_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         prompts_per_step=4,
         rows_per_forward=16,
         cpu_threads=1,
-        grpo={"num_generations": 4, "max_completion_length": 8, "learning_rate": 3e-3},
+        grpo={"num_generations": 4, "max_completion_length": 8, "learning_rate": 3e-2},
         lora={"r": 4, "target_modules": "all-linear"},
         eval={"problems": 6},
     ).train()

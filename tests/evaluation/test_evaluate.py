@@ -299,17 +299,33 @@ def test_an_adapter_of_another_base_is_refused(trained_run: Path, tmp_path: Path
     with pytest.raises(ModelError, match=r"was trained on .*tiny_model.*--other-base"):
         plan_evaluation(**TINY | {"model": str(other), "adapter": str(trained_run)})
     plan_evaluation(**TINY | {"model": str(other), "adapter": str(trained_run), "other_base": True})
+
+
+@pytest.mark.parametrize("change", ["deeper", "shallower", "narrower"])
+def test_an_adapter_does_not_go_onto_a_model_of_another_shape(
+    trained_run: Path, tmp_path: Path, change: str
+) -> None:
+    import shutil
+
     from transformers import AutoConfig, AutoModelForCausalLM
 
+    other, adapter = tmp_path / "tiny_model", tmp_path / "adapter"
+    shutil.copytree(tiny_path(), other)
+    shutil.copytree(trained_run / "adapter", adapter)
     config = AutoConfig.from_pretrained(other)
-    for name, value in (("num_hidden_layers", 3), ("intermediate_size", 96)):
-        wrong = AutoConfig.from_pretrained(other)
-        setattr(wrong, name, value)
-        if name == "num_hidden_layers":
-            wrong.layer_types = [*config.layer_types, config.layer_types[0]]
-        AutoModelForCausalLM.from_config(wrong).save_pretrained(other)
-        with pytest.raises(ModelError, match="does not fit|another shape"):
-            TransformersBackend(str(other), adapter=trained_run / "adapter")
+    if change == "narrower":
+        config.intermediate_size = 96
+    else:
+        layers = 3 if change == "deeper" else 1
+        config.num_hidden_layers, config.layer_types = layers, config.layer_types[:1] * layers
+        # As a recipe that names kinds of modules leaves it, not each module of each layer.
+        file = adapter / "adapter_config.json"
+        fields = json.loads(file.read_text())
+        fields["target_modules"] = sorted({n.split(".")[-1] for n in fields["target_modules"]})
+        file.write_text(json.dumps(fields))
+    AutoModelForCausalLM.from_config(config).save_pretrained(other)
+    with pytest.raises(ModelError, match=r"does not fit|another shape"):
+        TransformersBackend(str(other), adapter=adapter)
 
 
 def test_a_prompt_that_leaves_no_room_is_told_with_what_fits(tmp_path: Path) -> None:

@@ -286,9 +286,8 @@ def _judge_again(task: _Task) -> None:
             return
         rollouts = [rollout_of(problems, task.rows[part][i]) for part, i in failed]
         for (part, i), judged in zip(failed, task.env.judge(rollouts), strict=True):
-            if judged.verdict.status.is_evidence:
-                task.rows[part][i] |= judged_fields(judged)
-                changed.add(part)
+            task.rows[part][i] |= judged_fields(judged)
+            changed.add(part)
         for part in sorted(changed):
             task.folder.write(part, task.rows[part])
 

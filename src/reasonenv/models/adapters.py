@@ -87,7 +87,8 @@ def load_adapter(model: Any, folder: Path) -> Any:
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:300]
         raise ModelError(f"{folder}: this adapter does not fit the model: {reason}") from error
-    # PEFT only warns of weights that have no place, or of places that stay untrained.
+    _require_same_modules(adapted, stored, folder)
+    # PEFT only warns of weights that have no place.
     wanted = {name: tuple(t.shape) for name, t in state.get_peft_model_state_dict(adapted).items()}
     found = {name: tuple(tensor.shape) for name, tensor in stored.items()}
     if wanted != found:
@@ -98,6 +99,34 @@ def load_adapter(model: Any, folder: Path) -> Any:
         )
     adapted.eval()
     return adapted
+
+
+def _require_same_modules(adapted: Any, stored: Any, folder: Path) -> None:
+    """Refuse a model in which modules that the adapter's config names have no trained weights.
+
+    PEFT leaves them alone without a word: the layers that a deeper model has more, say.
+    """
+    tuners = need("peft.tuners.tuners_utils", extra="train", by="reasonenv.models")
+    config = adapted.peft_config["default"]
+    prefix = "base_model.model."
+    trained = {
+        name.partition(".lora_")[0].removeprefix(prefix) for name in stored if ".lora_" in name
+    }
+    if not trained:
+        return  # another kind of adapter: its names are its own
+    base = adapted.get_base_model()
+    named = {
+        name.removesuffix(".base_layer")
+        for name, module in base.named_modules()
+        if hasattr(module, "in_features") and not re.search(r"\.lora_", name)
+    }
+    wanted = {name for name in named if tuners.check_target_module_exists(config, name)}
+    missing = sorted(wanted - trained)
+    if missing:
+        raise ModelError(
+            f"{folder}: this adapter was trained on a model of another shape: it holds nothing for "
+            f"{missing[0]} and {len(missing) - 1} other modules that its config names"
+        )
 
 
 def fingerprint(folder: Path) -> str:
