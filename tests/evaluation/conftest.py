@@ -14,6 +14,9 @@ import pytest
 LAYOUT = {"layout": {"reasoning": None, "instruction": ""}}
 """What the embedded model was taught: `<answer>132</answer>` and nothing else."""
 
+TRAINED_ARGS = LAYOUT | {"size": 400}
+"""Of the training run: with fewer problems to draw from, each is found again sooner."""
+
 TINY: dict[str, Any] = {
     "model": "tiny",
     "envs": ["reasonenv/Arithmetic-v0"],
@@ -125,7 +128,7 @@ def trained_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     GRPOLearner(
         out=out,
         env="reasonenv/Arithmetic-v0",
-        env_args=LAYOUT,
+        env_args=TRAINED_ARGS,
         reward="Correct() + 0.1 * Format('answer')",
         steps=3,
         prompts_per_step=4,

@@ -28,7 +28,7 @@ from reasonenv.evaluation.plan import default_out
 from reasonenv.evaluation.tables import results_markdown
 from reasonenv.models.loading import tiny_path
 
-from .conftest import LAYOUT, TINY
+from .conftest import LAYOUT, TINY, TRAINED_ARGS
 
 
 def parts(run: Path) -> dict[str, bytes]:
@@ -197,7 +197,7 @@ def test_a_trained_run_is_evaluated_on_its_own_prompts(trained_run: Path, tmp_pa
     plan = plan_evaluation(adapter=str(trained_run), problems=6, n=2)
     assert plan.model == "tiny"
     assert plan.benchmarks[0].env == "reasonenv/Arithmetic-v0"
-    assert plan.benchmarks[0].env_args == LAYOUT
+    assert plan.benchmarks[0].env_args == TRAINED_ARGS
     assert (plan.temperature, plan.max_tokens, plan.template) == (1.0, 8, "chat")
     results = evaluate(plan, tmp_path / "adapted", make_backend=make_backend)
     assert "<answer>" not in results["benchmarks"]["Arithmetic"]["prompt"]

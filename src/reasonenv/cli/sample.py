@@ -36,14 +36,18 @@ def sample(
 ) -> None:
     """Ask a trained model a problem: prompt, completion, verdict, reward with its parts.
 
+    `reasonenv sample ENV --model M` asks a model that was not trained here.
     On a terminal without --problem-id, --index or --n it goes on with one problem after another,
     until q. Python: reasonenv.evaluation.sample_problem(backend, env, problem, sampling)
     """
     import sys
+    from pathlib import Path
 
     from reasonenv.cli.options import given
     from reasonenv.evaluation.setup import make_backend, plan_evaluation
 
+    if model is not None and env is None and run is not None and not Path(run).is_dir():
+        run, env = None, run  # `sample ENV --model M`
     plan = plan_evaluation(
         **given(
             adapter=run,
