@@ -80,7 +80,7 @@ def test_verls_own_loader_finds_and_calls_it() -> None:
     config = OmegaConf.create({"unscored": 0.5})
     score = loaded(
         data_source=row["data_source"],
-        solution_str="nothing",
+        solution_str="",
         ground_truth=row["reward_model"]["ground_truth"],
         extra_info={**row["extra_info"], "num_turns": None, "rollout_reward_scores": {}},
         **config,

@@ -96,14 +96,13 @@ class TransformersBackend:
         return [self.prompts.read(ids[longest:]) for ids in out.tolist()]
 
     def _config(self, sampling: Sampling) -> Any:
-        from transformers import GenerationConfig
-
+        transformers = need("transformers", extra="train", by="evaluation with transformers")
         random = {
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             "top_k": sampling.top_k,
         }
-        config = GenerationConfig(
+        config = transformers.GenerationConfig(
             max_new_tokens=sampling.max_tokens,
             do_sample=sampling.temperature > 0,
             pad_token_id=self.prompts.pad_id,
