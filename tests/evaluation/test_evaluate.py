@@ -22,7 +22,15 @@ from reasonenv.errors import (
     NoChatTemplateError,
     RunDirectoryError,
 )
-from reasonenv.evaluation import Sampling, evaluate, make_backend, open_run, plan_evaluation
+from reasonenv.evaluation import (
+    Benchmark,
+    EvaluationPlan,
+    Sampling,
+    evaluate,
+    make_backend,
+    open_run,
+    plan_evaluation,
+)
 from reasonenv.evaluation.backends.hf import TransformersBackend
 from reasonenv.evaluation.plan import default_out
 from reasonenv.evaluation.tables import results_markdown
@@ -258,6 +266,16 @@ def test_what_does_not_fit_is_refused_before_anything_is_loaded(
 ) -> None:
     with pytest.raises(error, match=said):
         plan_evaluation(**TINY | changes)
+
+
+def test_environments_of_one_name_are_kept_apart() -> None:
+    twice = plan_evaluation(**TINY | {"envs": ["a/Sums-v0", "b/Sums-v0"]})
+    assert [one.name for one in twice.benchmarks] == ["a/Sums-v0", "b/Sums-v0"]
+    assert len({one.folder for one in twice.benchmarks}) == 2
+    with pytest.raises(EvaluationError, match="both be kept as a_b"):
+        EvaluationPlan.make(
+            model="m", benchmarks=[Benchmark(env="x", name=name) for name in ("a/b", "a b")]
+        )
 
 
 def test_an_empty_problem_set_is_told(tmp_path: Path) -> None:

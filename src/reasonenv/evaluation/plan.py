@@ -70,6 +70,13 @@ class EvaluationPlan(BaseModel):
             raise EvaluationError(f"evaluation: {explain(error, cls)}") from error
         for benchmark in plan.benchmarks:
             plan.sampling(benchmark)
+        folders = [benchmark.folder for benchmark in plan.benchmarks]
+        twice = sorted({name for name in folders if folders.count(name) > 1})
+        if twice:
+            raise EvaluationError(
+                f"two benchmarks would both be kept as {', '.join(twice)}: give them names that "
+                "differ in letters and digits"
+            )
         if (plan.server is not None) != (plan.backend == "server"):
             raise EvaluationError("a server's address goes with the back end `server`, and only it")
         if plan.server is not None and plan.adapter is not None:

@@ -107,7 +107,9 @@ def _majorities(
     total = sum(map(len, problems.values()))
     ballots = {}
     for id, rows in problems.items():
-        ballots[id] = [ballot(rows, same, right) for right in (False, True)]
+        ballots[id] = [ballot(rows, same)] * 2
+        if not all(Status(row["status"]).is_evidence for row in rows):
+            ballots[id][1] = ballot(rows, same, unscored_right=True)
     doubled = {2**i for i in range(n.bit_length()) if 2**i <= n}
     ks = range(1, n + 1) if n <= _ALL_MAJORITIES else sorted(doubled | set(ks_of(n)))
     found = {}

@@ -65,8 +65,7 @@ class _Task:
 
 def completions(path: Path, benchmark: Benchmark) -> PartFolder:
     """Return where an evaluation keeps a benchmark's completions."""
-    safe = "".join(c if c.isalnum() or c in "-_.+" else "_" for c in benchmark.name)
-    return PartFolder(path / "completions" / safe)
+    return PartFolder(path / "completions" / benchmark.folder)
 
 
 def evaluate(
@@ -170,6 +169,8 @@ def _look(task: _Task) -> Iterator[str]:
             task.rows[part] = rows
         else:
             task.missing.append(part)
+    for other, how in getattr(task.env, "overlaps", {}).items():
+        yield f"{task.benchmark.name} and {other}: {how}."
     for damage in stored.damage:
         yield f"{damage}; that part is drawn anew"
 

@@ -93,14 +93,15 @@ def plan_evaluation(
             raise EvaluationError("on what? give --env ENV, or --suite NAME")
         if data is not None and len(names) > 1:
             raise EvaluationError("--data holds the problems of one environment: give one --env")
+        short = [Benchmark(env=name).name for name in names]
         benchmarks = [
             _changed(
-                Benchmark(env=name, data=data),
+                Benchmark(env=name, data=data, name=name if short.count(own) > 1 else own),
                 split,
                 problems,
                 {**(own_args if name == run.get("env") else layout), **(env_args or {})},
             )
-            for name in names
+            for name, own in zip(names, short, strict=True)
         ]
     given = {key: value for key, value in fields.items() if value is not None}
     inherited = {key: value for key, value in inherited.items() if value is not None}

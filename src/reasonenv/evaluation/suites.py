@@ -50,6 +50,11 @@ class Benchmark(BaseModel):
             object.__setattr__(self, "name", short.removesuffix("-v0"))
         return self
 
+    @property
+    def folder(self) -> str:
+        """The name of the folder that its completions are kept in."""
+        return "".join(c if c.isalnum() or c in "-_.+" else "_" for c in self.name)
+
     def make_env(self) -> ReasoningEnv:
         """Return the environment.
 
