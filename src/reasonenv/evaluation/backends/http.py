@@ -17,6 +17,7 @@ T = TypeVar("T")
 
 _AGAIN = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # turned away or lost: worth another try
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds
+_LONGEST_ASKED = 300.0  # ... that a server may ask for by Retry-After
 _CONNECT = 10.0  # seconds to wait for a connection
 
 
@@ -75,7 +76,7 @@ class Client:
                     raise BackendError(f"{self.url}/{path}: {lost}{times}") from lost
                 # Half of the pause at random: threads turned away together do not return together.
                 wait = lost.pause if lost.pause is not None else pause * (0.5 + random.random() / 2)
-                time.sleep(min(wait, _LONGEST_PAUSE))
+                time.sleep(min(wait, _LONGEST_PAUSE if lost.pause is None else _LONGEST_ASKED))
                 pause = min(2 * pause, _LONGEST_PAUSE)
         raise AssertionError("unreachable")
 
