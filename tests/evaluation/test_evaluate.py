@@ -309,6 +309,20 @@ def test_a_model_without_a_chat_template_needs_plain_prompts(tmp_path: Path) -> 
     assert "<|user|>" not in prompt
 
 
+def test_a_run_without_lora_is_evaluated_as_the_whole_model_that_it_is(tmp_path: Path) -> None:
+    import shutil
+
+    from reasonenv.models.export import export
+
+    shutil.copytree(tiny_path(), tmp_path / "run" / "adapter")
+    plan = plan_evaluation(**TINY | {"adapter": str(tmp_path / "run"), "problems": 2})
+    results = evaluate(plan, tmp_path / "out", make_backend=make_backend)
+    assert results["benchmarks"]["Arithmetic"]["completions"] == 6
+    done = export(tmp_path / "run", tmp_path / "exported", merged=True)
+    assert (done.kind, done.base) == ("model", None)
+    assert (done.path / "model.safetensors").is_file()
+
+
 def test_an_adapter_of_another_base_is_refused(trained_run: Path, tmp_path: Path) -> None:
     import shutil
 

@@ -265,6 +265,39 @@ def test_a_page_of_ten_thousand_rollouts_is_written_whole() -> None:
     assert len(page) < 5_000_000
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="node runs the page's script")
+def test_the_page_pages_filters_and_opens(tmp_path: Path) -> None:
+    import subprocess
+
+    rows = [
+        row(
+            "checker_error" if i == 5 else "correct" if i % 2 else "incorrect",
+            2.0 if i == 8 else float(i % 2),
+            f"completion {i}",
+            group_id=f"g{i // 2}",
+        )
+        for i in range(100)
+    ]
+    page = tmp_path / "page.html"
+    page.write_text(html_page("run", groups_of(rows)))
+    script = Path(__file__).with_name("page_dom.js")
+    done = subprocess.run(
+        ["node", str(script), str(page)], capture_output=True, text=True, check=True
+    )
+    shown = json.loads(done.stdout)
+    assert shown["pages"] == ["page 1 of 3, 50 of 50 groups", "page 2 of 3, 50 of 50 groups"]
+    assert "train step 3" in shown["first"]
+    assert "1 of 2 right" in shown["first"]
+    assert {k: v.split(", ")[1] for k, v in shown["filters"].items()} == {
+        "unscored": "1 of 50 groups",
+        "flipped": "1 of 50 groups",
+        "suspect": "1 of 50 groups",
+        "mixed": "49 of 50 groups",
+    }
+    assert shown["found"] == "page 1 of 1, 1 of 50 groups"
+    assert shown["opened"] == "completion 32"
+
+
 def logits(model: Any, tokenizer: Any) -> Any:
     import torch
 

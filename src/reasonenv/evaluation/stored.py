@@ -127,7 +127,10 @@ def _evaluation(path: Path) -> StoredRun:
             file = folder.path / PROMPTS
             if not file.is_file():
                 return {}
-            return {row["problem_id"]: row for _, row in read_jsonl(file)}
+            try:
+                return {row["problem_id"]: row for _, row in read_jsonl(file)}
+            except (DataError, KeyError):  # only for looking at: completions stand without them
+                return {}
 
         def environment() -> ReasoningEnv:
             env: ReasoningEnv = benchmark.make_env()

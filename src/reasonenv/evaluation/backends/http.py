@@ -49,12 +49,12 @@ class Client:
         self._local = threading.local()  # a session is no thread's but its own
 
     def get(self, path: str) -> Any:
-        """Return the JSON at `path`.
+        """Return the JSON at `path`, asked for twice at most: a first question must not take long.
 
         Raises:
             BackendError: see `post`.
         """
-        return self._repeat("GET", path, None, lambda answer: answer)
+        return self._repeat("GET", path, None, lambda answer: answer, retries=1)
 
     def post(self, path: str, body: Any, read: Callable[[Any], T]) -> T:
         """Return what `read` makes of the server's answer.
@@ -63,15 +63,17 @@ class Client:
             BackendError: the server cannot be reached, refuses the request, or keeps turning it
                 away, losing it, or answering what `read` cannot use.
         """
-        return self._repeat("POST", path, body, read)
+        return self._repeat("POST", path, body, read, self._retries)
 
-    def _repeat(self, method: str, path: str, body: Any, read: Callable[[Any], T]) -> T:
+    def _repeat(
+        self, method: str, path: str, body: Any, read: Callable[[Any], T], retries: int
+    ) -> T:
         pause = _FIRST_PAUSE
-        for attempt in range(self._retries + 1):
+        for attempt in range(retries + 1):
             try:
                 return self._once(method, path, body, read)
             except _Lost as lost:
-                if attempt == self._retries:
+                if attempt == retries:
                     times = f" ({attempt + 1} times)" if attempt else ""
                     raise BackendError(f"{self.url}/{path}: {lost}{times}") from lost
                 # Half of the pause at random: threads turned away together do not return together.
