@@ -96,6 +96,15 @@ def test_maj_at_k_equals_the_vote_over_all_subsets(
     assert maj_at_k(votes, right, silent, k) == pytest.approx(expected, abs=1e-9)
 
 
+def test_a_vote_among_thousands_is_counted_exactly() -> None:
+    assert maj_at_k([1200, 900], [True, False], 0, 1) == pytest.approx(12 / 21, rel=1e-12)
+    small, large = (
+        maj_at_k([60, 40], [True, False], 0, 5),
+        maj_at_k([600, 400], [True, False], 5, 5),
+    )
+    assert large == pytest.approx(small, abs=0.02)
+
+
 def rows_of(*answers: tuple[str, str | None]) -> list[dict[str, object]]:
     return [{"status": status, "answer": answer} for status, answer in answers]
 

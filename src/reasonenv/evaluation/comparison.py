@@ -14,7 +14,7 @@ from reasonenv.evaluation.intervals import clustered_interval, paired_interval
 from reasonenv.evaluation.parts import Row
 from reasonenv.evaluation.plan import PLAN, EvaluationPlan, open_plan
 from reasonenv.evaluation.resampling import bootstrap_interval, holm, sign_flip_p
-from reasonenv.evaluation.results import by_problem, pass_values
+from reasonenv.evaluation.results import by_problem, pass_values, tally
 from reasonenv.evaluation.runner import completions
 from reasonenv.files import write_atomic
 
@@ -89,7 +89,7 @@ class _Side:
 
     def values(self, benchmark: str, k: int, unscored_as: bool) -> dict[str, float]:
         """Return each problem's pass@k, the mean over the side's runs; problems of all runs."""
-        each = [pass_values(run[benchmark], k, unscored_as) for run in self.rows]
+        each = [pass_values(tally(run[benchmark], unscored_as), k) for run in self.rows]
         shared = [id for id in each[0] if all(id in run for run in each)]
         return {id: fmean(run[id] for run in each) for id in shared}
 
@@ -251,7 +251,7 @@ def _level(side: _Side, benchmark: str, k: int) -> Level:
     wrong, right = (side.values(benchmark, k, as_right) for as_right in (False, True))
     if not wrong:
         return Level(benchmark, side.name, k, None, None, 0.0, 1.0, len(side.paths))
-    each = [pass_values(run[benchmark], k, False) for run in side.rows]
+    each = [pass_values(tally(run[benchmark], False), k) for run in side.rows]
     means = [fmean(values.values()) for values in each if values]
     total = sum(len(rows) for run in side.rows for rows in run[benchmark].values())
     tries = max(len(wrong), total // k)

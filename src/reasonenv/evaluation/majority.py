@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb
+from typing import Any
+
+import numpy as np
 
 __all__ = ["maj_at_k"]
+
+_FLOATS = 1000  # completions: C(1000, 500) is below the largest float
 
 
 def maj_at_k(votes: Sequence[int], right: Sequence[bool], abstentions: int, k: int) -> float:
@@ -35,34 +40,33 @@ def maj_at_k(votes: Sequence[int], right: Sequence[bool], abstentions: int, k: i
         if is_right:
             others = [count for i, count in enumerate(votes) if i != winner]
             credit += _wins(votes[winner], others, abstentions, k)
-    return credit / comb(n, k)
+    return float(credit / comb(n, k))
 
 
-def _wins(mine: int, others: Sequence[int], abstentions: int, k: int) -> float:
+def _wins(mine: int, others: Sequence[int], abstentions: int, k: int) -> Any:
     """Return the number of k-subsets won by one answer, a tie of t answers counting 1/t."""
-    total = 0.0
-    for mine_drawn in range(1, min(mine, k) + 1):
-        # ways[tied][drawn]: choices among the others so far, none above `mine_drawn` votes
-        ways = [[1] + [0] * (k - mine_drawn)]
+    # Numbers of subsets fit a float up to about a thousand completions, and Python's integers ever.
+    kind: Any = float if mine + sum(others) + abstentions <= _FLOATS else object
+    total: Any = 0.0
+    for most in range(1, min(mine, k) + 1):
+        # ways[tied, drawn]: choices among the others so far, none of them above `most` votes
+        ways: Any = np.zeros((1, k - most + 1), dtype=kind)
+        ways[0, 0] = 1
         for count in others:
-            ways = _with(ways, count, mine_drawn)
-        for tied, by_drawn in enumerate(ways):
-            for drawn, number in enumerate(by_drawn):
-                silent = k - mine_drawn - drawn
-                if number and silent <= abstentions:
-                    chosen = comb(mine, mine_drawn) * number * comb(abstentions, silent)
-                    total += chosen / (1 + tied)
+            ways = _with(ways, count, most)
+        silent = np.array([comb(abstentions, k - most - d) for d in range(k - most + 1)], kind)
+        shares = (ways @ silent) / np.arange(1, len(ways) + 1)
+        total = total + comb(mine, most) * shares.sum()
     return total
 
 
-def _with(ways: list[list[int]], count: int, most: int) -> list[list[int]]:
+def _with(ways: Any, count: int, most: int) -> Any:
     """Return `ways` extended by an answer with `count` votes, of which at most `most` are drawn."""
-    width = len(ways[0])
-    grown = [[0] * width for _ in range(len(ways) + (count >= most))]
-    for tied, by_drawn in enumerate(ways):
-        for drawn, number in enumerate(by_drawn):
-            if not number:
-                continue
-            for taken in range(min(count, most, width - 1 - drawn) + 1):
-                grown[tied + (taken == most)][drawn + taken] += number * comb(count, taken)
+    ties = count >= most
+    grown = np.zeros((len(ways) + ties, ways.shape[1]), dtype=ways.dtype)
+    width = ways.shape[1]
+    for taken in range(min(count, most, width - 1) + 1):
+        one_more = int(taken == most)
+        rows = slice(one_more, one_more + len(ways))
+        grown[rows, taken:] += ways[:, : width - taken] * comb(count, taken)
     return grown

@@ -16,7 +16,7 @@ from reasonenv.evaluation.passk import pass_at_k
 from reasonenv.evaluation.resampling import bootstrap_interval
 from reasonenv.types import Status
 
-__all__ = ["by_problem", "ks_of", "pass_values", "summarise"]
+__all__ = ["by_problem", "ks_of", "pass_values", "summarise", "tally"]
 
 _SHOWN = (1, 3, 5, 10)  # the study's k, and one more: these get a bootstrap as a check
 _ALL_MAJORITIES = 16  # up to this n every maj@k is computed, beyond it k = 1, 2, 4 ...
@@ -38,21 +38,22 @@ def ks_of(n: int) -> list[int]:
     return sorted({k for k in _SHOWN if k <= n} | {n})
 
 
-def pass_values(
-    problems: Mapping[str, Sequence[Row]], k: int, unscored_as: bool
-) -> dict[str, float]:
-    """Return pass@k of each problem with at least k completions.
+def tally(problems: Mapping[str, Sequence[Row]], unscored_as: bool) -> dict[str, tuple[int, int]]:
+    """Return how many completions each problem has, and how many of them are right.
 
     Args:
         problems: from `by_problem`.
-        k: at least 1.
         unscored_as: whether completions that could not be judged count as right.
     """
     return {
-        id: _pass(len(rows), sum(_right(row, unscored_as) for row in rows), k)
+        id: (len(rows), sum(_right(row, unscored_as) for row in rows))
         for id, rows in problems.items()
-        if len(rows) >= k
     }
+
+
+def pass_values(tallies: Mapping[str, tuple[int, int]], k: int) -> dict[str, float]:
+    """Return pass@k of each problem with at least k completions; `tallies` are from `tally`."""
+    return {id: _pass(n, c, k) for id, (n, c) in tallies.items() if n >= k}
 
 
 def _right(row: Row, unscored_as: bool) -> bool:
@@ -82,8 +83,9 @@ def summarise(rows: Sequence[Row], n: int, same: Same | None) -> dict[str, Any]:
     tokens = [row["n_tokens"] for row in rows if row.get("n_tokens") is not None]
     most = min(n, max(map(len, problems.values()), default=0))
     passes = {}
+    tallies = [tally(problems, right) for right in (False, True)]
     for k in range(1, most + 1):
-        ends = [pass_values(problems, k, right) for right in (False, True)]
+        ends = [pass_values(one, k) for one in tallies]
         wrong, right = (list(end.values()) for end in ends)
         passes[str(k)] = _estimate(wrong, right, len(rows), k, k in ks_of(most))
     return {
