@@ -13,6 +13,7 @@ from reasonenv.cli import (
     judge,
     rejudge,
     report,
+    rewards,
     rollouts,
     sample,
     sandbox,
@@ -48,6 +49,7 @@ for command in (
 ):
     app.command(command.__name__.removesuffix("_envs").rstrip("_"))(command)
 app.add_typer(sandbox.sandbox)
+app.add_typer(rewards.rewards)
 
 
 @app.callback(invoke_without_command=True)

@@ -17,7 +17,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from reasonenv.errors import RecipeError, did_you_mean
 
-__all__ = ["CheckpointPlan", "EvalPlan", "PromptPlan", "Recipe", "UnscoredPlan", "recipe_names"]
+__all__ = [
+    "CheckpointPlan",
+    "EnginePlan",
+    "EvalPlan",
+    "PromptPlan",
+    "Recipe",
+    "UnscoredPlan",
+    "recipe_names",
+]
 
 
 class _Section(BaseModel):
@@ -56,6 +64,17 @@ class CheckpointPlan(_Section):
     keep: int = Field(2, ge=1)
 
 
+class EnginePlan(_Section):
+    """How vLLM samples, where `grpo.use_vllm` is set."""
+
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    """Of `vllm.LLM`, where it runs in the trainer's process, over those that TRL gives."""
+    probe: bool = True
+    """Before the first step, perturb the adapter and see that the engine's samples follow."""
+    checksum: bool = True
+    """Hash the base weights before and after training, and say so where they differ."""
+
+
 class UnscoredPlan(_Section):
     """When a run halts because its checkers fail."""
 
@@ -85,6 +104,10 @@ class Recipe(_Section):
     """Of the base weights; auto: bfloat16 on a GPU that has it, float32 on a CPU."""
     reward: str | dict[str, Any] | None = None
     """A formula or a config; None: the environment's own."""
+    advantage: Literal["grpo", "gdpo"] = "grpo"
+    """`grpo`: the composed reward is normalised in its group. `gdpo`: each top-level addend is, and
+    their weighted sum over the batch (arXiv 2601.05242); needs `grpo.scale_rewards: batch`, which
+    it sets."""
     prompt: PromptPlan = PromptPlan()
     steps: int | None = Field(None, ge=1)
     """Optimizer steps; alternatively `epochs`."""
@@ -102,6 +125,7 @@ class Recipe(_Section):
     """Any key of `trl.GRPOConfig` that the learner does not set itself."""
     lora: dict[str, Any] | None = Field(default_factory=lambda: {"target_modules": "all-linear"})
     """Any key of `peft.LoraConfig`; null trains all weights."""
+    vllm: EnginePlan = EnginePlan()
     eval: EvalPlan = EvalPlan()
     checkpoint: CheckpointPlan = CheckpointPlan()
     unscored: UnscoredPlan = UnscoredPlan()
