@@ -111,7 +111,7 @@ def _show(backend: Any, env: Any, problem: Any, sampling: Any) -> None:
         style = {True: "bold green", False: "bold red", None: "bold magenta"}[one.verdict.correct]
         answer = "" if one.verdict.answer is None else f", answer {one.verdict.answer!r:.200}"
         out.print(f"{one.verdict.status}{answer}\n", style=style, markup=False)
-    out.print(f"gold {str(problem.answer)[:300]}", markup=False)
+    out.print(f"gold {str(sampled.asked.problem.answer)[:300]}", markup=False)
     out.print(f"reward {env.reward!r}", markup=False)
     out.print(sampled.scores.table(), markup=False)
 

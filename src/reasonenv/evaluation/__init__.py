@@ -3,6 +3,7 @@
 * `setup`, `plan`, `suites`, `sampling`: what is evaluated, and how completions are drawn.
 * `runner`, `parts`, `progress`: drawing, judging and storing them, resumable at any point.
 * `backends/`: transformers, vLLM, or a server.
+* `asking`: how a problem is asked, and a stored completion judged as it was.
 * `passk`, `majority`, `answers`, `intervals`, `resampling`: the statistics.
 * `results`, `tables`, `comparison`, `comparison_tables`, `forest`: what they say.
 * `stored`, `rejudging`, `browse/`, `sample`: runs on disk judged again and looked at, and a problem

@@ -46,7 +46,7 @@ def same_answer(env: ReasoningEnv) -> Same | None:
     own = getattr(judge, "same_answer", None)
     if callable(own):
         return Same(lambda a, b: bool(own(a, b)))
-    if env.kind in _NO_VOTE:
+    if env.kind in _NO_VOTE or env.eval_views > 1:  # there a letter is another option each time
         return None
     if isinstance(judge, MathJudge):
         return Same(

@@ -102,6 +102,7 @@ def row_of(judged: Judged, sample: int, drawn: Sample) -> Row:
     return {
         "problem_id": rollout.problem.id,
         "sample": sample,
+        "rendering": thaw(rollout.problem.metadata.get("rendering")),
         "completion": rollout.completion,
         "prefill": rollout.prefill,
         "n_tokens": drawn.n_tokens,

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from reasonenv.envs.core import ReasoningEnv
 from reasonenv.errors import DataError, StorageError
+from reasonenv.evaluation.asking import rollout_of
 from reasonenv.evaluation.parts import Row, judged_fields
-from reasonenv.evaluation.runner import rollout_of
 from reasonenv.evaluation.stored import Collection, StoredRun, open_run
 from reasonenv.extras import need
 from reasonenv.files import write_atomic
-from reasonenv.types import Problem, Status, canonical_json, thaw
+from reasonenv.types import Problem, Rollout, Status, canonical_json, thaw
 
 __all__ = ["Moved", "Rejudged", "rejudge"]
 
@@ -96,9 +97,10 @@ def rejudge(
         find = collection.find(env)
         problems: dict[str, Problem] = {}
         for file, rows in collection.read():
-            known = [i for i, row in enumerate(rows) if _learn(problems, find, row["problem_id"])]
+            found = [_rollout(env, problems, find, row) for row in rows]
+            known = [i for i, rollout in enumerate(found) if rollout is not None]
             done.unknown += len(rows) - len(known)
-            judged = env.judge([rollout_of(problems, rows[i]) for i in known])
+            judged = env.judge([rollout for rollout in found if rollout is not None])
             again = [dict(row) for row in rows]
             for i, one in zip(known, judged, strict=True):
                 again[i] |= judged_fields(one)
@@ -119,14 +121,17 @@ def rejudge(
     return done
 
 
-def _learn(problems: dict[str, Problem], find: Callable[[str], Problem], problem_id: str) -> bool:
-    """Look a problem up once; return whether the source has it."""
-    if problem_id not in problems:
-        try:
-            problems[problem_id] = find(problem_id)
-        except DataError:
-            return False
-    return True
+def _rollout(
+    env: ReasoningEnv, problems: dict[str, Problem], find: Callable[[str], Problem], row: Row
+) -> Rollout | None:
+    """Return a row as it was asked; None where the source has its problem, or that way, no more."""
+    id = row["problem_id"]
+    try:
+        if id not in problems:
+            problems[id] = find(id)
+        return rollout_of(env, problems[id], row)
+    except DataError:
+        return None
 
 
 def _note(done: Rejudged, collection: Collection, old: Row, new: Row) -> None:

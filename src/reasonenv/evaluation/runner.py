@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from reasonenv.envs.core import ReasoningEnv
+from reasonenv.errors import EvaluationError
 from reasonenv.evaluation.answers import same_answer
+from reasonenv.evaluation.asking import as_drawn, rollout_of
 from reasonenv.evaluation.backends.base import Asked, Backend, Sample
 from reasonenv.evaluation.parts import PartFolder, Row, judged_fields, row_of
 from reasonenv.evaluation.plan import EvaluationPlan, store_plan
@@ -149,6 +151,11 @@ def _prepare(plan: EvaluationPlan, benchmark: Benchmark, out: Path) -> _Task:
             f"{benchmark.name} has {env.max_turns} turns: only the first answer is evaluated",
             stacklevel=3,
         )
+    if plan.n % env.eval_views:
+        raise EvaluationError(
+            f"{benchmark.name} asks each problem in {env.eval_views} ways (eval_views), and n="
+            f"{plan.n} is no multiple of that: some would be asked more often than others"
+        )
     return _Task(
         benchmark,
         env,
@@ -177,7 +184,10 @@ def _look(task: _Task) -> Iterator[str]:
 
 def _describe(backend: Backend, tasks: Sequence[_Task]) -> dict[str, Any]:
     """Return what a result states of the back end and the prompts, by an example of each."""
-    asked = {t.benchmark.name: backend.ask(t.env, t.problems[0]).text for t in tasks}
+    asked = {
+        task.benchmark.name: backend.ask(task.env, as_drawn(task.env, task.problems[0])[0]).text
+        for task in tasks
+    }
     return {"backend": {"name": backend.name, **backend.facts()}, "prompts": asked}
 
 
@@ -191,20 +201,22 @@ def _stored_facts(out: Path) -> dict[str, Any]:
 
 def _fill(task: _Task, backend: Backend, progress: Progress) -> None:
     """Draw the missing parts; one is judged and stored while the next is drawn."""
-    prompts: dict[int, Asked] = {}
+    prompts: dict[tuple[int, int], Asked] = {}
 
     _store_prompts(task, backend)
 
-    def asked(position: int) -> Asked:
-        if position not in prompts:
+    def asked(position: int, sample: int) -> Asked:
+        key = position, sample % task.env.eval_views
+        if key not in prompts:
             prompts.clear()  # a problem's completions stand together
-            prompts[position] = backend.ask(task.env, task.problems[position])
-        return prompts[position]
+            views = as_drawn(task.env, task.problems[position])
+            prompts.update({(position, v): backend.ask(task.env, p) for v, p in enumerate(views)})
+        return prompts[key]
 
     with _one_thread() as submit:
         for part in task.missing:
             members = task.members(part)
-            batch = [asked(position) for position, _ in members]
+            batch = [asked(position, sample) for position, sample in members]
             salt = (task.sampling.seed, task.benchmark.name)
             seeds = [seed_of(*salt, task.problems[p].id, sample) for p, sample in members]
             drawn = backend.sample(batch, task.sampling, seeds)
@@ -218,9 +230,10 @@ def _store_prompts(task: _Task, backend: Backend) -> None:
     if file.is_file():
         return
     task.folder.path.mkdir(parents=True, exist_ok=True)
+    shown = (as_drawn(task.env, problem)[0] for problem in task.problems)
     lines = [
         json.dumps({"problem_id": p.id, "prompt": backend.ask(task.env, p).text, "gold": _gold(p)})
-        for p in task.problems
+        for p in shown
     ]
     write_atomic(file, "".join(f"{line}\n" for line in lines))
 
@@ -285,20 +298,10 @@ def _judge_again(task: _Task) -> None:
         ]
         if not failed:
             return
-        rollouts = [rollout_of(problems, task.rows[part][i]) for part, i in failed]
+        rows = [task.rows[part][i] for part, i in failed]
+        rollouts = [rollout_of(task.env, problems[row["problem_id"]], row) for row in rows]
         for (part, i), judged in zip(failed, task.env.judge(rollouts), strict=True):
             task.rows[part][i] |= judged_fields(judged)
             changed.add(part)
         for part in sorted(changed):
             task.folder.write(part, task.rows[part])
-
-
-def rollout_of(problems: dict[str, Problem], row: Row) -> Rollout:
-    """Return a stored row as the rollout that it was."""
-    return Rollout(
-        problems[row["problem_id"]],
-        row["completion"],
-        prefill=row.get("prefill") or "",
-        n_tokens=row.get("n_tokens"),
-        truncated=bool(row.get("truncated")),
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from reasonenv.envs.core import ReasoningEnv
+from reasonenv.evaluation.asking import as_drawn
 from reasonenv.evaluation.backends.base import Asked, Backend
 from reasonenv.evaluation.sampling import Sampling, seed_of
 from reasonenv.rewards import Scores
@@ -33,6 +34,7 @@ def sample_problem(
         problem: what is asked.
         sampling: how to draw.
     """
+    problem = as_drawn(env, problem, sampling.seed)[0]
     asked = backend.ask(env, problem)
     seeds = [seed_of(sampling.seed, problem.id, i) for i in range(sampling.n)]
     drawn = backend.sample([asked] * sampling.n, sampling, seeds)
