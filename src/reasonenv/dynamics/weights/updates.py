@@ -164,8 +164,13 @@ class Dora:
 
     def squared_norm(self) -> Tensor:
         """Return ||diag(e) W + B' A||_F^2 from row norms and small products."""
-        own = (self.extra.square() * self.base_squares).sum()
-        return own + 2 * (self.extra * self.cross).sum() + self.low.squared_norm()
+        return self.inner(self)
+
+    def inner(self, other: Dora) -> Tensor:
+        """Return the Frobenius inner product with another update of the same base."""
+        own = (self.extra * other.extra * self.base_squares).sum()
+        mixed = (self.extra * other.cross + other.extra * self.cross).sum()
+        return own + mixed + self.low.inner(other.low)
 
     def times(self, x: Tensor) -> Tensor:
         """Return D x."""
