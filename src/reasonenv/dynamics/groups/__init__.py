@@ -1,7 +1,7 @@
 """What group size does to the signal: predicted from a problem's p, and measured on rollouts.
 
 * `theory`: the closed forms for binary outcomes.
-* `measured`: the same from stored rollouts, each group predicted from its problem's *other* samples.
+* `measured`: the same from rollouts, each group predicted from its problem's *other* samples.
 """
 
 from reasonenv.dynamics.groups.measured import GroupSignal, Stratum, measure_groups

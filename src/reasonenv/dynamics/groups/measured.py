@@ -6,8 +6,8 @@ the prediction is the unbiased one, the mean of the statistic over all subsets o
 samples (a U-statistic), which needs N >= G. Groups with fewer are counted and left out.
 
 Choosing a stratum by the samples that predict would bias the prediction there (a problem that is
-never solved by chance would be predicted never to be). So with N >= 2 G one half of the other samples
-chooses the stratum, and the other half predicts.
+never solved by chance would be predicted never to be). So with N >= 2 G one half of the other
+samples chooses the stratum, and the other half predicts.
 """
 
 from __future__ import annotations
