@@ -102,13 +102,15 @@ class DisplacementTracker(TrainerCallback):
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Measure, where the step is one of those to be measured."""
         step, last = state.global_step, state.global_step == state.max_steps
-        if not self._histories or (step % self.every and not last):
-            return
         spectra = self.spectra_every is not None and (step % self.spectra_every == 0 or last)
+        moves_due = step % self.every == 0 or last
+        if not self._histories or not (moves_due or spectra):
+            return
         try:
             with torch.no_grad(), gathered(kwargs["model"], self._parameters):
-                moves = Moves.joined([history.measure(whole) for history in self._histories])
-                self._write_moves(step, moves)
+                if moves_due:
+                    moves = [history.measure(whole) for history in self._histories]
+                    self._write_moves(step, Moves.joined(moves))
                 if spectra:
                     self._write_spectra(step)
         except ReasonEnvError as error:

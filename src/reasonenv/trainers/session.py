@@ -21,6 +21,7 @@ from reasonenv.problems import ProblemList, Problems
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
+from reasonenv.trainers.following import followers
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.launch import rank, world_size
 from reasonenv.trainers.models import load_model, load_tokenizer
@@ -177,7 +178,13 @@ class Session:
             eval_dataset=slots(len(self.held_out)) if self.held_out else None,
             processing_class=tokenizer,
             peft_config=lora_config(recipe.lora),
-            callbacks=[MetricsFile(run.metrics), CompleteCheckpoint(guard), stop, ShowProgress()],
+            callbacks=[
+                *followers(recipe, run),
+                MetricsFile(run.metrics),
+                CompleteCheckpoint(guard),
+                stop,
+                ShowProgress(),
+            ],
         )
         bridge.end_ids = frozenset(trainer.eos_token_ids)
         for ours in (PrinterCallback, ProgressCallback):

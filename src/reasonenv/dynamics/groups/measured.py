@@ -100,8 +100,8 @@ def measure_groups(
     Args:
         rows: stored rollouts (`problem_id`, `group_id`, `step`, `solved`, `advantage`).
         others: further samples of the same problems (of evaluations, of a probe), for p alone.
-        window: only groups at most so many optimizer steps away tell of a group's p, since training
-            moves it; None: all. `others` count always.
+        window: only samples at most so many optimizer steps away tell of a group's p, since
+            training moves it; None: all. `others` without a step count always.
         edges: of the strata of p, from 0 to 1.
         seed: of the bootstrap.
 
@@ -111,10 +111,11 @@ def measure_groups(
     if len(edges) < 2 or edges[0] != 0 or edges[-1] != 1 or list(edges) != sorted(set(edges)):
         raise DataError(f"edges={list(edges)}: they rise from 0 to 1")
     groups, incomplete = _groups(rows)
-    extra: dict[str, list[float]] = {}
+    extra: dict[str, list[tuple[float | None, float]]] = {}
     for row in others:
         if row["solved"] is not None:
-            extra.setdefault(row["problem_id"], []).append(row["solved"])
+            told = (row.get("step"), row["solved"])
+            extra.setdefault(row["problem_id"], []).append(told)
     by_problem: dict[str, list[_Group]] = {}
     for group in groups:
         by_problem.setdefault(group.problem, []).append(group)
@@ -123,7 +124,11 @@ def measure_groups(
         own = [g for g in groups if len(g.solved) == size]
         table, kept = [], []
         for group in own:
-            known = list(extra.get(group.problem, ()))
+            known = [
+                solved
+                for step, solved in extra.get(group.problem, ())
+                if step is None or window is None or abs(step - group.step) <= window
+            ]
             for other in by_problem[group.problem]:
                 near = window is None or abs(other.step - group.step) <= window
                 if other is not group and near:
