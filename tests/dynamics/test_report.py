@@ -18,6 +18,7 @@ from typer.testing import CliRunner  # noqa: E402
 from reasonenv import GRPOLearner  # noqa: E402
 from reasonenv.cli.app import app  # noqa: E402
 from reasonenv.dynamics import write_dynamics  # noqa: E402
+from reasonenv.dynamics.report import style  # noqa: E402
 from reasonenv.errors import DataError, RecipeError  # noqa: E402
 from reasonenv.trainers.recipe import Recipe  # noqa: E402
 
@@ -53,8 +54,9 @@ def copied(run: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_cache_and_small_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REASONENV_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(style, "DPI", 40)
 
 
 def test_the_learner_writes_displacement_metrics_and_health_beside_the_run(run: Path) -> None:

@@ -24,7 +24,7 @@ from reasonenv.dynamics.weights.principal import (  # noqa: E402
 )
 from reasonenv.dynamics.weights.sparsity import visible_sparsity  # noqa: E402
 from reasonenv.dynamics.weights.spectra import base_spectrum  # noqa: E402
-from reasonenv.dynamics.weights.updates import Dense, Dora, LowRank  # noqa: E402
+from reasonenv.dynamics.weights.updates import Dense, Dora, LowRank, frobenius  # noqa: E402
 from reasonenv.errors import DataError  # noqa: E402
 
 SHAPES = [(12, 20, 3), (20, 12, 4), (7, 7, 7), (5, 30, 1), (6, 4, 6)]
@@ -155,6 +155,18 @@ def test_a_zero_update_has_no_rank_no_direction_and_no_displacement() -> None:
     assert spectral_shift(base.sigma, merged.sigma) == 0
     assert max(principal_angles(base.u, merged.u)) < 1e-6
     assert math.isnan(principal_overlap(zero, base).both)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(3, 5), (700, 301), (1100, 1024)])
+def test_the_norm_of_a_large_weight_is_summed_precisely(
+    dtype: torch.dtype, shape: tuple[int, int]
+) -> None:
+    weight = (normal(*shape) * 1e-3).to(dtype)
+    assert float(frobenius(weight)) == pytest.approx(float(weight.double().norm()), rel=1e-6)
+    assert float(frobenius(weight.T)) == pytest.approx(float(weight.double().norm()), rel=1e-6)
+    weight[0, 0] = math.nan
+    assert math.isnan(float(frobenius(weight)))
 
 
 def test_pooled_displacement_is_that_of_all_entries_together() -> None:

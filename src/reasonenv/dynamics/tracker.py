@@ -38,7 +38,7 @@ from reasonenv.dynamics.weights.locking import subspace_similarity
 from reasonenv.dynamics.weights.names import Place, base_name, short_modules
 from reasonenv.dynamics.weights.sharding import gathered, whole
 from reasonenv.dynamics.weights.tensors import WeightFiles
-from reasonenv.dynamics.weights.updates import wide
+from reasonenv.dynamics.weights.updates import frobenius
 from reasonenv.errors import ReasonEnvError
 from reasonenv.files import append_jsonl, read_jsonl, write_atomic
 
@@ -137,12 +137,12 @@ class DisplacementTracker(TrainerCallback):
                 return
             bases = [_weight(layer) for _, _, layer in layers]
             norms = {
-                name: float(_norm(whole(base)))
+                name: float(frobenius(whole(base)))
                 for (name, _, _), base in zip(layers, bases, strict=True)
             }
             starts = self._references(others, step)
             for (name, parameter), start in zip(others, starts, strict=True):
-                norms[name] = float(_norm(whole(parameter) if start is None else start))
+                norms[name] = float(frobenius(whole(parameter) if start is None else start))
             self._histories = [*_lora_histories(layers, bases, step, self._note)]
             if others:
                 self._histories.append(DenseHistory(others, whole, starts))
@@ -286,11 +286,6 @@ def _weight(layer: Any) -> Tensor:
 
     unpacked: Tensor = dequantize_module_weight(layer)
     return unpacked
-
-
-def _norm(tensor: Tensor) -> Tensor:
-    blocks = tensor.detach().reshape(-1).split(1 << 22)
-    return torch.stack([wide(block).square().sum() for block in blocks]).sum().sqrt()
 
 
 def _similar(now: Sequence[Tensor], other: Sequence[Tensor]) -> list[float | None]:

@@ -26,6 +26,7 @@ from reasonenv.errors import DataError
 __all__ = ["GroupSignal", "Stratum", "measure_groups"]
 
 _EDGES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+_DRAWS = 2000  # of the bootstrap
 _FEWEST = 5  # problems, below which no interval is given
 _NAMES = ("mixed", "variance", "deviation", "weight")
 
@@ -231,14 +232,19 @@ def _stratum(
     names, index = np.unique(problems, return_inverse=True)
     sums = np.zeros((len(names), values.shape[1] + 1))
     np.add.at(sums, index, np.column_stack([values, np.ones(len(values))]))
-    measured, predicted = _means(sums.sum(0))
+    total = sums.sum(0)
+    mean_all = (total[:-1] / total[-1])[None]
+    measured, predicted = (
+        {name: float(_figure(mean_all, name, offset)[0]) for name in _NAMES} for offset in (2, 5)
+    )
     intervals: dict[str, tuple[float, float]] = {}
     if len(names) >= _FEWEST:
         rng = np.random.default_rng(seed)
-        drawn = rng.integers(len(names), size=(1000, len(names)))
-        both = [_means(sums[one].sum(0)) for one in drawn]
+        drawn = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=_DRAWS)
+        again = drawn @ sums
+        mean = again[:, :-1] / again[:, -1:]
         for name in _NAMES:
-            gaps = np.array([m[name] - p[name] for m, p in both])
+            gaps = _figure(mean, name, 2) - _figure(mean, name, 5)
             gaps = gaps[np.isfinite(gaps)]
             if len(gaps):
                 ends = np.quantile(gaps, (0.025, 0.975))
@@ -246,12 +252,10 @@ def _stratum(
     return Stratum(low, high, len(values), len(names), measured, predicted, intervals)
 
 
-def _means(sums: npt.NDArray[np.float64]) -> tuple[dict[str, float], dict[str, float]]:
-    mean = sums[:-1] / sums[-1]
-    spread = mean[1]
-    both = []
-    for offset in (2, 5):
-        own = dict(zip(_NAMES, map(float, mean[offset : offset + 3]), strict=False))
-        own["weight"] = own["deviation"] / spread if spread > 0 else math.nan
-        both.append(own)
-    return both[0], both[1]
+def _figure(mean: npt.NDArray[np.float64], name: str, offset: int) -> npt.NDArray[np.float64]:
+    """Return a figure of each row of means; measured ones begin at column 2, predicted at 5."""
+    if name != "weight":
+        return mean[:, offset + _NAMES.index(name)]
+    spread = mean[:, 1]
+    known = spread > 0
+    return np.where(known, mean[:, offset + 2] / np.where(known, spread, 1.0), np.nan)

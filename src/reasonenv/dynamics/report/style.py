@@ -33,7 +33,8 @@ COLOURS = (BLUE, ORANGE, GREEN, PINK, RED, SKY)
 """In the order in which lines take them."""
 INK, GREY = "#222222", "#6B6B6B"
 
-_DPI = 150
+DPI = 150
+"""Dots an inch of every picture."""
 
 STYLE = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same picture on every machine
@@ -80,7 +81,7 @@ def figure(size: tuple[float, float]) -> Any:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    made: Any = Figure(figsize=size, dpi=_DPI, layout="constrained")
+    made: Any = Figure(figsize=size, dpi=DPI, layout="constrained")
     FigureCanvasAgg(made)
     made.get_layout_engine().set(w_pad=0.12, h_pad=0.1)
     return made

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from reasonenv.dynamics.weights.adapters import Adapter, Factors
@@ -38,7 +37,7 @@ from reasonenv.dynamics.weights.rank import (
 from reasonenv.dynamics.weights.sparsity import visible_sparsity
 from reasonenv.dynamics.weights.spectra import base_spectrum
 from reasonenv.dynamics.weights.tensors import WeightFiles
-from reasonenv.dynamics.weights.updates import Dense, Dora, LowRank, Update, wide
+from reasonenv.dynamics.weights.updates import Dense, Dora, LowRank, Update, frobenius
 from reasonenv.errors import DataError
 
 __all__ = ["TensorReport", "WeightReport", "analyse_adapter", "analyse_models", "update_of"]
@@ -281,7 +280,7 @@ class _Measure:
     def __call__(self, name: str, update: Update, base: Tensor | None) -> TensorReport:
         place = Place.of(name)
         square = float(update.squared_norm())
-        base_norm = math.nan if base is None else float(_norm(base))
+        base_norm = math.nan if base is None else float(frobenius(base))
         if not math.isfinite(square) or (base is not None and not math.isfinite(base_norm)):
             return TensorReport(name, place.layer, place.module, update.shape, math.nan)
         norm = math.sqrt(max(0.0, square))
@@ -315,12 +314,6 @@ class _Measure:
             own["shift"] = spectral_shift(before.sigma, after.sigma)
             own["residual"] = before.residual
         return own
-
-
-def _norm(tensor: Tensor) -> Tensor:
-    """Return the Frobenius norm, summed in float64 over blocks, so that no copy is made of it."""
-    blocks = tensor.detach().reshape(-1).split(1 << 22)
-    return torch.stack([wide(block).square().sum() for block in blocks]).sum().sqrt()
 
 
 def _report(

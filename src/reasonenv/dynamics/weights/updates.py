@@ -16,7 +16,7 @@ from torch import Tensor
 
 from reasonenv.errors import DataError
 
-__all__ = ["Dense", "Dora", "LowRank", "Update", "wide"]
+__all__ = ["Dense", "Dora", "LowRank", "Update", "frobenius", "wide"]
 
 _EXACT_SIDE = 1024
 """Up to this smaller side a dense matrix' spectrum comes from its SVD, above from its Gram matrix,
@@ -26,6 +26,23 @@ which is faster and loses singular values below 1e-8 of the largest."""
 def wide(tensor: Tensor) -> Tensor:
     """Return the tensor in float64, in float32 on devices that have no float64."""
     return tensor.detach().to(torch.float32 if tensor.device.type == "mps" else torch.float64)
+
+
+def frobenius(tensor: Tensor) -> Tensor:
+    """Return ||W||_F, shape (), without a copy of W in a wider type.
+
+    Rows of 1,024 entries are summed in float32 and the sums of these in float64: a relative error
+    of about 1e-7, as the entries themselves have.
+    """
+    flat = tensor.detach().reshape(-1)
+    if flat.dtype == torch.float64 or flat.numel() < 1 << 16:
+        return wide(flat).square().sum().sqrt()
+    whole = flat.numel() // 1024 * 1024
+    total = wide(flat[whole:]).square().sum()
+    for block in flat[:whole].split(1 << 20):
+        rows = block.float().reshape(-1, 1024)
+        total = total + wide(torch.linalg.vecdot(rows, rows)).sum()
+    return total.sqrt()
 
 
 class Update(Protocol):
