@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 pytest.importorskip("trl")
 image = pytest.importorskip("matplotlib.image")
@@ -90,6 +91,34 @@ def test_a_run_becomes_one_page_with_a_table_behind_every_picture(copied: Path) 
     pooled = [x["pooled"] for x in final if x["kind"] == "step"][-1]
     assert held["pooled"] == pytest.approx(pooled, rel=1e-4)
     assert any("group signal" in line for line in written.missing)
+
+
+def test_findings_on_the_finished_run_are_said_by_the_recipes_limits(copied: Path) -> None:
+    recipe = copied / "recipe.yaml"
+    fields = yaml.safe_load(recipe.read_text())
+    fields["track"]["health"]["cv"] = 1000
+    recipe.write_text(yaml.safe_dump(fields))
+    written = write_dynamics([copied], prompts=0, k=0, sparsity=False)
+    assert "vanishing_cv" in [f.check for f in written.findings["copy"]]
+    assert "What looks unhealthy" in written.page.read_text()
+
+
+def test_spectra_over_time_come_from_checkpoints_where_nothing_was_tracked(copied: Path) -> None:
+    tracked = write_dynamics([copied], prompts=0, k=0, sparsity=False)
+    with_log = dict(_rows(tracked.page, "spectra-copy"))
+    shutil.rmtree(copied / "dynamics")
+    written = write_dynamics([copied], prompts=0, k=0, sparsity=False)
+    names = {p.stem for p in written.pictures}
+    assert {"spectra-copy", "locking-copy"} <= names
+    assert "path" not in names
+    assert dict(_rows(written.page, "spectra-copy")) == with_log
+
+
+def _rows(page: Path, key: str) -> list[tuple[tuple[str, ...], str]]:
+    section = re.search(rf"<section id='{key}'>.*?</section>", page.read_text(), re.S)
+    assert section is not None
+    cells = [re.findall(r"<td>(.*?)</td>", row) for row in section[0].split("<tr>")[2:]]
+    return [(tuple(row[:-1]), row[-1]) for row in cells]
 
 
 def test_two_runs_are_shown_beside_each_other_by_the_command(copied: Path, tmp_path: Path) -> None:

@@ -42,6 +42,9 @@ def dynamics(
         runs, out, base=base, k=k, sparsity=sparsity, prompts=prompts,
         tell=lambda text: err.print(f"{text} ...", style="dim", markup=False),
     )  # fmt: skip
+    for run, findings in written.findings.items():
+        for finding in findings:
+            err.print(f"{run} looks unhealthy: {finding}", markup=False)
     for line in written.missing:
         err.print(f"not shown: {line}", markup=False)
     console.print(str(written.page), markup=False)

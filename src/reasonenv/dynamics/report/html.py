@@ -6,6 +6,7 @@ import base64
 import html
 from collections.abc import Mapping, Sequence
 
+from reasonenv.dynamics.health import Finding
 from reasonenv.dynamics.report.panels import Panel, shown
 
 __all__ = ["page"]
@@ -20,12 +21,16 @@ td,th{padding:.15rem .6rem;border-bottom:1px solid #e6e6e6;text-align:right;whit
 td:first-child,th:first-child{text-align:left}
 details>div{max-height:28rem;overflow:auto}
 summary{cursor:pointer;color:#0072b2}
-ul.missing{background:#fff7e6;border-left:4px solid #e69f00;padding:.6rem 1rem .6rem 2rem}
+.said{background:#fff7e6;border-left:4px solid #e69f00;padding:.6rem 1rem;margin:1rem 0}
+.said ul{margin:.3rem 0 0;padding-left:1.2rem}
 """
 
 
 def page(
-    title: str, panels: Sequence[tuple[Panel, bytes]], missing: Mapping[str, Sequence[str]]
+    title: str,
+    panels: Sequence[tuple[Panel, bytes]],
+    missing: Mapping[str, Sequence[str]],
+    findings: Mapping[str, Sequence[Finding]],
 ) -> str:
     """Return the page.
 
@@ -33,6 +38,7 @@ def page(
         title: its heading.
         panels: each with its PNG.
         missing: by run, what is not there, in sentences.
+        findings: by run, what looks unhealthy.
     """
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
@@ -40,13 +46,8 @@ def page(
         f"<title>{html.escape(title)}</title><style>{_CSS}</style></head><body>",
         f"<h1>{html.escape(title)}</h1>",
     ]
-    said = [(run, line) for run, all_lines in missing.items() for line in all_lines]
-    if said:
-        items = "".join(
-            f"<li>{html.escape(f'{run}: {line}' if len(missing) > 1 else line)}</li>"
-            for run, line in said
-        )
-        parts.append(f"<ul class='missing'>{items}</ul>")
+    parts += _list("What looks unhealthy", {r: list(map(str, f)) for r, f in findings.items()})
+    parts += _list("What is not shown", missing)
     if not panels:
         parts.append("<p>Nothing that these runs hold can be shown.</p>")
     for panel, png in panels:
@@ -62,6 +63,17 @@ def page(
             "</div></details></section>",
         ]
     return "\n".join([*parts, "</body></html>\n"])
+
+
+def _list(title: str, lines: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a box of sentences, each after its run's name where there are several."""
+    said = [
+        f"{run}: {line}" if len(lines) > 1 else line for run, own in lines.items() for line in own
+    ]
+    if not said:
+        return []
+    items = "".join(f"<li>{html.escape(line)}</li>" for line in said)
+    return [f"<div class='said'><b>{html.escape(title)}</b><ul>{items}</ul></div>"]
 
 
 def _table(panel: Panel) -> str:

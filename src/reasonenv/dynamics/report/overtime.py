@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,24 +14,87 @@ from reasonenv.dynamics.report.panels import Cell, Panel, Series, lines
 from reasonenv.dynamics.runs import RunFiles
 from reasonenv.dynamics.weights.path import path_length, straightness
 from reasonenv.dynamics.weights.rank import effective_rank, stable_rank
+from reasonenv.errors import ReasonEnvError
+from reasonenv.extras import need
 
 __all__ = ["overtime_panels"]
 
 Row = Mapping[str, Any]
+Bases = Mapping[str, Any]  # orthonormal columns by tensor; no columns where it had not moved
 
 
 def overtime_panels(runs: Mapping[str, RunFiles]) -> list[Panel]:
     """Return displacement, step cosine, spectra and locking over time, for runs that tracked."""
     logs = {name: run.displacement() for name, run in runs.items()}
-    tracked = {n: (h, s, x) for n, (h, s, x) in logs.items() if h is not None and s}
-    if not tracked:
-        return []
-    panels: list[Panel | None] = [_path({n: (h, s) for n, (h, s, _) in tracked.items()})]
-    for name, (head, _, spectra) in tracked.items():
-        if len(spectra) > 1:
-            panels.append(_spectra(name, head, spectra))
-            panels.append(_locking(name, head, spectra, runs[name]))
+    tracked = {n: (h, s) for n, (h, s, _) in logs.items() if h is not None and s}
+    panels: list[Panel | None] = [_path(tracked)] if tracked else []
+    for name, (head, _, spectra) in logs.items():
+        told: _Spectra | None = None
+        if head is not None and len(spectra) > 1:
+            told = _Spectra(head, spectra, _bases(runs[name], head, spectra))
+        else:  # the checkpoints tell the same, at fewer steps
+            told = _from_checkpoints(runs[name])
+        if told is not None:
+            panels.append(_spectra(name, told.head, told.rows))
+            panels.append(_locking(name, told.head, told.bases))
     return [panel for panel in panels if panel is not None]
+
+
+@dataclass(frozen=True)
+class _Spectra:
+    """Tensors' names and modules, a row of singular values a step, and subspaces by step."""
+
+    head: Row
+    rows: Sequence[Row]
+    bases: Mapping[int, Bases]
+
+
+def _from_checkpoints(run: RunFiles) -> _Spectra | None:
+    """Return what the tracker would have written at the steps of saved LoRA checkpoints."""
+    saved = [(step, folder) for step, folder in run.checkpoints() if run.is_adapter(folder)]
+    if len(saved) < 2:
+        return None
+    try:
+        need("torch", extra="train", by="reasonenv.dynamics")
+        from reasonenv.dynamics.weights.adapters import Adapter
+        from reasonenv.dynamics.weights.names import Place, short_modules
+        from reasonenv.dynamics.weights.updates import LowRank
+
+        adapters = {step: Adapter.read(folder).factors for step, folder in saved}
+    except ReasonEnvError as error:
+        run.missing.append(f"spectra over time are not shown: {error}")
+        return None
+    names = [n for n, f in next(iter(adapters.values())).items() if f.magnitude is None]
+    places = [Place.of(name).module for name in names]
+    short = short_modules(places)
+    rows: list[Row] = []
+    bases: dict[int, Bases] = {}
+    for step, factors in adapters.items():
+        updates = [LowRank(factors[n].b, factors[n].a, factors[n].scale) for n in names]
+        finite = [math.isfinite(float(u.squared_norm())) for u in updates]
+        sigma = [
+            u.singular_values().tolist() if ok else [None]
+            for u, ok in zip(updates, finite, strict=True)
+        ]
+        rows.append({"step": step, "sigma": sigma})
+        bases[step] = {
+            n: u.right_vectors(16).numpy() if ok else np.zeros((0, 0))
+            for n, u, ok in zip(names, updates, finite, strict=True)
+        }
+    return _Spectra({"names": names, "modules": [short[p] for p in places]}, rows, bases)
+
+
+def _bases(run: RunFiles, head: Row, spectra: Sequence[Row]) -> dict[int, Bases]:
+    """Return the subspaces that the tracker kept, by step; those that are broken are said."""
+    held: dict[int, Bases] = {}
+    for row in spectra:
+        file = run.path / "dynamics" / f"subspaces-{row['step']:06d}.npz"
+        try:
+            with np.load(file, allow_pickle=False) as kept:
+                held[row["step"]] = {n: kept[n] for n in head["names"]}
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            run.missing.append(f"subspaces of step {row['step']} cannot be read")
+    return held
 
 
 def _numbers(values: Sequence[Any]) -> Any:
@@ -112,16 +177,8 @@ def _spectra(name: str, head: Row, spectra: Sequence[Row]) -> Panel:
     )
 
 
-def _locking(name: str, head: Row, spectra: Sequence[Row], run: RunFiles) -> Panel | None:
+def _locking(name: str, head: Row, held: Mapping[int, Bases]) -> Panel | None:
     """Return Sim(t, T) of the leading right directions with the last ones."""
-    folder = run.path / "dynamics"
-    held = {}
-    for row in spectra:
-        try:
-            with np.load(folder / f"subspaces-{row['step']:06d}.npz", allow_pickle=False) as file:
-                held[row["step"]] = {n: file[n] for n in head["names"]}
-        except (OSError, ValueError, KeyError):
-            run.missing.append(f"subspaces of step {row['step']} cannot be read")
     if len(held) < 2:
         return None
     last = held[max(held)]

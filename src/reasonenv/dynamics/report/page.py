@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from reasonenv.dynamics.health import Finding, HealthLimits, check_health
 from reasonenv.dynamics.report.html import page
 from reasonenv.dynamics.report.overtime import overtime_panels
 from reasonenv.dynamics.report.panels import Panel
@@ -28,11 +30,13 @@ class Written:
         page: the HTML file.
         pictures: the PNG files beside it.
         missing: what is not shown and why, in sentences.
+        findings: what looks unhealthy, by run.
     """
 
     page: Path
     pictures: tuple[Path, ...]
     missing: tuple[str, ...]
+    findings: Mapping[str, Sequence[Finding]]
 
 
 def write_dynamics(
@@ -86,7 +90,23 @@ def write_dynamics(
     except MissingExtraError as error:
         next(iter(opened.values())).missing.append(f"group signal is not shown: {error}")
     kept = [panel for panel in panels if panel is not None]
-    return _write(folder, opened, kept)
+    findings = {
+        name: _health(run, [*train[name], *evaluated[name]]) for name, run in opened.items()
+    }
+    return _write(folder, opened, kept, findings)
+
+
+def _health(run: RunFiles, metrics: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    """Return what looks unhealthy, by the limits of the run's recipe where it sets some."""
+    given = (run.recipe.get("track") or {}).get("health") or {}
+    try:
+        limits = HealthLimits.of(given)
+    except (DataError, AttributeError, TypeError):  # a recipe of another version
+        limits = HealthLimits()
+    try:
+        return check_health(metrics, run.rollouts("train"), limits)
+    except MissingExtraError:
+        return check_health(metrics, limits=limits)
 
 
 def _open(runs: Sequence[str | Path]) -> dict[str, RunFiles]:
@@ -177,7 +197,12 @@ def _shift(
     return shift_panel(shifts)
 
 
-def _write(folder: Path, runs: dict[str, RunFiles], panels: Sequence[Panel]) -> Written:
+def _write(
+    folder: Path,
+    runs: dict[str, RunFiles],
+    panels: Sequence[Panel],
+    findings: Mapping[str, Sequence[Finding]],
+) -> Written:
     drawn, files = [], []
     folder.mkdir(parents=True, exist_ok=True)
     with drawing("reasonenv.dynamics"):
@@ -192,6 +217,6 @@ def _write(folder: Path, runs: dict[str, RunFiles], panels: Sequence[Panel]) -> 
     missing = {name: list(dict.fromkeys(run.missing)) for name, run in runs.items()}
     title = f"Training dynamics of {', '.join(runs)}"
     target = folder / "dynamics.html"
-    write_atomic(target, page(title, drawn, missing).encode("utf-8", "replace"))
+    write_atomic(target, page(title, drawn, missing, findings).encode("utf-8", "replace"))
     said = [f"{n}: {line}" if len(runs) > 1 else line for n, own in missing.items() for line in own]
-    return Written(target, tuple(files), tuple(said))
+    return Written(target, tuple(files), tuple(said), findings)
