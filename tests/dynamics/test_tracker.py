@@ -220,3 +220,40 @@ def test_parameters_in_one_piece_stay_as_they_are() -> None:
     assert whole(parameter) is parameter
     with pytest.raises(ValueError, match="at least 1"):
         DisplacementTracker("nowhere", every=0)
+
+
+@pytest.mark.parametrize("fields", [{}, None], ids=["lora", "full"])
+def test_weights_sharded_by_fsdp_2_are_gathered(
+    tmp_path: Path, fields: dict[str, Any] | None
+) -> None:
+    from torch import distributed
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    def make() -> Any:
+        return tiny() if fields is None else lora(**fields)
+
+    follow(make(), DisplacementTracker(tmp_path / "whole", spectra_every=2), 2, "")
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        model = make()
+        fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
+        tracker = DisplacementTracker(tmp_path / "sharded", spectra_every=2)
+        tracker.on_train_begin(None, state(0), None, model=model)
+        for step in (1, 2):
+            generator = torch.Generator().manual_seed(step)
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    if parameter.requires_grad:
+                        local = parameter.to_local()
+                        local.add_(0.02 * torch.randn(local.shape, generator=generator))
+            tracker.on_step_end(None, state(step, 2), None, model=model)
+    finally:
+        distributed.destroy_process_group()
+    for kind, figure in (("tensors", "base_norms"), ("step", "norm"), ("step", "step_norm")):
+        one, other = rows(tmp_path / "whole", kind), rows(tmp_path / "sharded", kind)
+        assert len(one) == len(other) > 0
+        for x, y in zip(one, other, strict=True):
+            assert x[figure] == pytest.approx(y[figure], rel=1e-5)
+    one, other = rows(tmp_path / "whole", "spectra"), rows(tmp_path / "sharded", "spectra")
+    assert one[0]["sigma"][0] == pytest.approx(other[0]["sigma"][0], rel=1e-4)

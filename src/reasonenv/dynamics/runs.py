@@ -181,23 +181,31 @@ class RunFiles:
             if not Path(given).is_dir():
                 raise DataError(f"{given}: there is no such folder; give the base model's")
             return Path(given)
+        names = self._base_names()
+        for name in names:
+            found = Path(name) if Path(name).is_dir() else _cached(name)
+            if found is not None:
+                return found
+        self._say(
+            f"the base model ({names[0] if names else 'not named'}) is not on this machine; give "
+            "its folder with --base"
+        )
+        return None
+
+    def named_base(self) -> str:
+        """Return the base model as the adapter, else the recipe names it; empty for neither."""
+        return next(iter(self._base_names()), "")
+
+    def _base_names(self) -> list[str]:
         folder = self.weights()
         names = [self.recipe.get("model")]
         if folder is not None and self.is_adapter(folder):
             try:
                 config = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
                 names.insert(0, config.get("base_model_name_or_path"))
-            except (OSError, ValueError):
+            except (OSError, ValueError, AttributeError):
                 self._say(f"{folder.name}: its adapter_config.json cannot be read")
-        for name in filter(None, names):
-            found = Path(str(name)) if Path(str(name)).is_dir() else _cached(str(name))
-            if found is not None:
-                return found
-        self._say(
-            f"the base model ({next(filter(None, names), 'not named')}) is not on this machine; "
-            "give its folder with --base"
-        )
-        return None
+        return [str(name) for name in names if name]
 
     def _say(self, text: str) -> None:
         if text not in self.missing:

@@ -142,6 +142,7 @@ def _weights(
     say: Callable[[str], None],
 ) -> list[Panel]:
     reports = {}
+    origins: dict[str, Path] = {}
     for name, run in runs.items():
         folder = run.weights()
         if folder is None:
@@ -156,6 +157,10 @@ def _weights(
 
             say(f"measuring the weights of {name}")
             own, place = run.base(base), cache or default_cache()
+            if own is not None:
+                origins[name] = own.resolve()
+            if own is not None and base is not None:
+                _say_other_base(run, own)
             if run.is_adapter(folder):
                 report = analyse_adapter(folder, own, k=k, sparsity=sparsity, cache=place)
             elif own is None:
@@ -171,11 +176,28 @@ def _weights(
             target = run.path / "dynamics"
             target.mkdir(exist_ok=True)
             write_atomic(target / "weights.json", report.to_json())
+    if len(set(origins.values())) > 1:
+        said = ", ".join(f"{name}: {origin.name}" for name, origin in origins.items())
+        for name in origins:
+            runs[name].missing.append(
+                f"these runs have different base models ({said}): their displacements are relative "
+                "to different weights, and compare only loosely"
+            )
     if not reports:
         return []
     from reasonenv.dynamics.report.weights import weight_panels
 
     return weight_panels(reports)
+
+
+def _say_other_base(run: RunFiles, given: Path) -> None:
+    """Say that a given base is called otherwise than the one that the run names."""
+    named = run.named_base()
+    if named and Path(named).name != given.resolve().name:
+        run.missing.append(
+            f"measured against {given}, while the run names {named} as its base: the figures are "
+            "right only if both hold the same weights"
+        )
 
 
 def _shift(
