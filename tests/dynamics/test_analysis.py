@@ -116,6 +116,24 @@ def test_full_fine_tuning_is_measured_from_two_models(base_folder: Path, tmp_pat
     assert any("layernorm" in t.name for t in still)
 
 
+@pytest.mark.parametrize("lora", [{}, {"use_dora": True}], ids=str)
+def test_a_merged_model_has_the_measures_of_its_adapter(
+    adapted: Make, base_folder: Path, tmp_path: Path, lora: dict[str, Any]
+) -> None:
+    model, folder = adapted(scale=0.2, **lora)
+    one = {t.name: t for t in analyse_adapter(folder, base_folder, k=3).tensors}
+    model.merge_and_unload().save_pretrained(tmp_path / "merged")
+    other = {t.name: t for t in analyse_models(base_folder, tmp_path / "merged", k=3).tensors}
+    for name, measured in one.items():
+        dense = other[name]
+        for figure in ("displacement", "stable_rank", "effective_rank", "overlap", "overlap_left",
+                       "shift", "unchanged", "near"):  # fmt: skip
+            value = getattr(measured, figure)
+            assert value == pytest.approx(getattr(dense, figure), rel=0.02, abs=2e-3), figure
+        assert measured.angles == pytest.approx(dense.angles, abs=0.1)
+        assert measured.sigma[:3] == pytest.approx(dense.sigma[:3], rel=1e-3)
+
+
 def test_the_report_is_strict_json_with_null_for_what_is_undefined(
     adapted: Make, base_folder: Path
 ) -> None:

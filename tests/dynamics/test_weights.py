@@ -218,6 +218,14 @@ def test_sparsity_counts_what_bfloat16_cannot_tell(scale: float, dtype: torch.dt
     assert strict.near == pytest.approx(float(near), abs=1e-4)
 
 
+def test_measuring_sparsity_leaves_base_and_update_as_they_were() -> None:
+    base, update = normal(50, 20).float(), Dense(normal(50, 20, seed=1).float())
+    before = [base.clone(), update.delta.clone()]
+    visible_sparsity(base, update)
+    assert torch.equal(base, before[0])
+    assert torch.equal(update.delta, before[1])
+
+
 @pytest.mark.parametrize(("m", "n"), [(40, 60), (60, 40), (10, 10)])
 def test_leading_triplets_are_those_of_the_dense_svd(m: int, n: int) -> None:
     w, (b, a) = decaying(m, n), factors(m, n, 3, seed=2)

@@ -54,7 +54,7 @@ def visible_sparsity(base: Tensor, update: Update, tolerance: float = 1e-3) -> S
     for start in range(0, rows, height):
         stop = min(rows, start + height)
         block = base[start:stop].detach()
-        moved = update.rows(start, stop).add_(block).to(torch.bfloat16)
+        moved = (update.rows(start, stop) + block).to(torch.bfloat16)
         before = block.to(torch.bfloat16)
         same = moved == before
         count = int(same.sum())
