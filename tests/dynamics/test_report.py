@@ -123,6 +123,8 @@ def _rows(page: Path, key: str) -> list[tuple[tuple[str, ...], str]]:
 
 def test_two_runs_are_shown_beside_each_other_by_the_command(copied: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(copied, tmp_path / "other"))
+    recipe = (other / "recipe.yaml").read_text()
+    (other / "recipe.yaml").write_text(recipe.replace("num_generations: 4", "num_generations: 8"))
     result = CliRunner().invoke(
         app, ["dynamics", str(copied), str(other), "--prompts", "0", "--k", "0", "--no-sparsity"]
     )
@@ -132,6 +134,7 @@ def test_two_runs_are_shown_beside_each_other_by_the_command(copied: Path, tmp_p
     content = page.read_text()
     assert "too few for an interval" in content
     assert "displacement-other" in content
+    assert "exponent of G in the noise" in content
     with pytest.raises(DataError, match="both called copy"):
         write_dynamics([copied, copied])
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from reasonenv.dynamics.groups import measure_groups, mixed_probability, reweighting
-from reasonenv.dynamics.oscillator import OscillatorModel, compare
+from reasonenv.dynamics.oscillator import OscillatorModel, compare, noise_exponent
 from reasonenv.dynamics.report.panels import Cell, Panel, Series, lines
 from reasonenv.dynamics.report.training import curve
 from reasonenv.dynamics.runs import RunFiles
@@ -29,7 +29,7 @@ def oscillator_panel(
     """Return each run's reward with the fitted oscillator, and its standing against the nulls."""
     groups: list[tuple[str, list[Series]]] = []
     rows: list[list[Cell]] = []
-    zetas, rates = [], []
+    zetas, rates, noises = [], [], {}
     for name, lines_of in train.items():
         steps, reward = curve(lines_of, "reward")
         try:
@@ -38,6 +38,8 @@ def oscillator_panel(
         except DataError as error:
             runs[name].missing.append(f"the oscillator is not fitted: {error}")
             continue
+        late = model.curve.residuals[model.curve.n // 2 :]
+        noises[name] = float((late**2).mean())
         zetas.append(model.zeta)
         rates.append(model.rate)
         best = standing.candidates[0]
@@ -60,6 +62,7 @@ def oscillator_panel(
         runs[name].missing.extend(f"reward curve: {note}" for note in standing.notes)
     if not groups:
         return None
+    rows += _noise(runs, noises)
     if len(zetas) > 1:
         for figure, values in (("zeta", zetas), ("rate", rates)):
             found = across(values)
@@ -75,6 +78,22 @@ def oscillator_panel(
         rows,
         (10.0, 1.2 + 2.8 * math.ceil(len(groups) / 2)),
     )  # fmt: skip
+
+
+def _noise(runs: Mapping[str, RunFiles], noises: Mapping[str, float]) -> list[list[Cell]]:
+    """Return how the noise of the last half depends on group size, where runs differ in it."""
+    sizes = {}
+    for name, noise in noises.items():
+        size = (runs[name].recipe.get("grpo") or {}).get("num_generations")
+        if isinstance(size, int) and noise > 0:
+            sizes[name] = size
+    if len(set(sizes.values())) < 2:
+        return []
+    found = noise_exponent(list(sizes.values()), [noises[name] for name in sizes])
+    low, high = found.interval or (None, None)
+    said = "exponent of G in the noise of the last half, the batch's own sampling included"
+    said += f" ({found.note})" if found.note else ""
+    return [["all runs", said, *[None] * 4, low, high, None, found.exponent]]
 
 
 def group_panel(runs: Mapping[str, RunFiles]) -> Panel | None:

@@ -43,6 +43,7 @@ from reasonenv.errors import DataError
 __all__ = ["TensorReport", "WeightReport", "analyse_adapter", "analyse_models", "update_of"]
 
 _ENERGY_AT = (1, 4, 16)
+_CONVERGED = 0.01  # a residual below it: the last of the leading triplets is found well enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class TensorReport:
             `overlap_left`, `overlap_right` on one.
         angles: (left, right): the largest principal angle of the k leading subspaces, in degrees.
         shift: NSS over the k leading singular values.
-        residual: of the base's k-th triplet; above 1e-2 it is not converged, read the angles so.
+        residual: of the base's k-th triplet; above 1e-2 angles and shift are approximate.
     """
 
     name: str
@@ -329,6 +330,13 @@ def _report(
         reports.append(measure(name, update, weight))
         if math.isnan(reports[-1].update_norm):
             missing.append(f"{name}: holds NaN or infinite values, so it cannot be measured")
+    loose = sum(t.residual > _CONVERGED for t in reports)
+    if loose:
+        missing.append(
+            f"the {measure.k} leading directions of {loose} of {len(reports)} base weights are not "
+            f"told apart sharply (residual above {_CONVERGED:g}): their principal angles and "
+            "spectral shift are approximate"
+        )
     short = short_modules(t.module for t in reports)
     named = tuple(_renamed(t, short[t.module]) for t in reports)
     return WeightReport(named, measure.k, tuple(missing))
