@@ -122,8 +122,15 @@ def lines(
             axes.set_xlabel(x_label)
         if len(names) > 1:
             handles = [cells[0].plot([], [], **looks[n], lw=2, label=n)[0] for n in names]
-            figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(names)),
-                          frameon=False, fontsize=9)  # fmt: skip
+            # About 12 letters an inch, and the line's sample before them.
+            fitting = int(12 * figure.get_figwidth() / (max(map(len, names)) + 8))
+            figure.legend(
+                handles=handles,
+                loc="outside lower center",
+                ncols=max(1, min(4, fitting, len(names))),
+                frameon=False,
+                fontsize=9,
+            )
 
     return draw
 
