@@ -92,15 +92,19 @@ def test_measured_signal_meets_the_prediction_in_every_stratum() -> None:
 
 
 def test_a_group_does_not_predict_itself() -> None:
-    # Two groups of one problem, all right and all wrong: each predicts the other's opposite.
+    # A mixed group beside groups that are all wrong: its own right answers tell it nothing.
     rows = [
         {"problem_id": "q", "group_id": g, "step": 0, "advantage": 0.0, "solved": s}
-        for g, s in (("a", 1.0), ("b", 0.0))
-        for _ in range(4)
+        for g, own in (("a", (1.0, 0.0)), ("b", (0.0, 0.0)), ("c", (0.0, 0.0)))
+        for s in own
     ]
+    (signal,) = measure_groups(rows[:4])
+    assert signal.strata == ()
+    assert any("in no stratum" in note for note in signal.notes)
     (signal,) = measure_groups(rows)
-    assert [(s.low, s.groups) for s in signal.strata] == [(0.0, 1), (0.9, 1)]
-    assert signal.strata[0].predicted["mixed"] == 0
+    a, rest = signal.strata
+    assert (a.low, a.groups, a.measured["mixed"], a.predicted["mixed"]) == (0.0, 1, 1.0, 0.0)
+    assert rest.measured["mixed"] == 0
     assert any("too few for an interval" in note for note in signal.notes)
     assert signal.overall is not None
     assert not signal.overall.intervals

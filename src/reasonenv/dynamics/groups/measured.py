@@ -6,8 +6,8 @@ the prediction is the unbiased one, the mean of the statistic over all subsets o
 samples (a U-statistic), which needs N >= G. Groups with fewer are counted and left out.
 
 Choosing a stratum by the samples that predict would bias the prediction there (a problem that is
-never solved by chance would be predicted never to be). So with N >= 2 G one half of the other
-samples chooses the stratum, and the other half predicts.
+never solved by chance would be predicted never to be). So one half of the other samples
+chooses the stratum, and the other half predicts; groups with N < 2 G count overall and in none.
 """
 
 from __future__ import annotations
@@ -161,7 +161,8 @@ def _groups(rows: Iterable[Mapping[str, Any]]) -> tuple[list[_Group], int]:
 def _predict(group: _Group, known: Sequence[float]) -> tuple[float, ...] | None:
     """Return p, p(1-p), then measured and predicted of mixed, variance and deviation; or None."""
     size = len(group.solved)
-    choosing, predicting = known, known
+    choosing: Sequence[float] = ()
+    predicting = known
     if len(known) >= 2 * max(2, size):
         choosing, predicting = known[::2], known[1::2]
     n, k = len(predicting), int(sum(predicting))
@@ -175,7 +176,7 @@ def _predict(group: _Group, known: Sequence[float]) -> tuple[float, ...] | None:
     variance = [j / size * (1 - j / size) for j in range(size + 1)]
     spread = k * (n - k) / (n * (n - 1))  # unbiased for p (1 - p)
     return (
-        sum(choosing) / len(choosing),
+        sum(choosing) / len(choosing) if choosing else math.nan,  # in no stratum
         spread,
         float(0 < share < 1),
         share * (1 - share),
@@ -213,6 +214,12 @@ def _signal(
             inside = (values[:, 0] >= low) & ((values[:, 0] < high) | (high == 1.0))
             if inside.any():
                 strata.append(_stratum(values[inside], problems[inside], low, high, seed))
+        outside = int(np.isnan(values[:, 0]).sum())
+        if outside:
+            notes.append(
+                f"{outside} groups of {size} are in no stratum of difficulty: their problem has "
+                f"fewer than {2 * size} other samples, half to choose the stratum and half to predict"
+            )
         if overall.problems < _FEWEST:
             notes.append(
                 f"only {overall.problems} problems: too few for an interval, so none is given"

@@ -107,10 +107,10 @@ def group_panel(runs: Mapping[str, RunFiles]) -> Panel | None:
             if signal.overall is None:
                 continue
             label = f"{name}, G = {signal.group_size}"
-            for stratum in (*signal.strata, signal.overall):
+            for stratum, of in (*((s, None) for s in signal.strata), (signal.overall, "all")):
                 for figure in ("mixed", "variance", "deviation", "weight"):
                     low, high = stratum.intervals.get(figure, (None, None))
-                    rows.append([label, f"{stratum.low:g} to {stratum.high:g}", figure,
+                    rows.append([label, of or f"{stratum.low:g} to {stratum.high:g}", figure,
                                  stratum.groups, stratum.problems, stratum.measured[figure],
                                  stratum.predicted[figure], low, high])  # fmt: skip
             centre = np.array([(s.low + s.high) / 2 for s in signal.strata])
