@@ -143,7 +143,7 @@ def ours(recipe: Recipe, config: Any, env: Any, slots: int, run: Path) -> EnvGRP
         train_dataset=Dataset.from_dict({"slot": list(range(slots))}),
         processing_class=tokenizer,
         peft_config=lora_config(recipe.lora),
-        callbacks=[MetricsFile(run / "metrics.jsonl"), CompleteCheckpoint(guard)],
+        callbacks=[MetricsFile(run / "metrics.jsonl"), CompleteCheckpoint(guard, bridge)],
     )
     bridge.end_ids = frozenset(trainer.eos_token_ids)
     return trainer

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import typer
 
-from reasonenv.cli import check, doctor, dynamics, explain, judge, report, sandbox, show, train
+from reasonenv.cli import (
+    check,
+    doctor,
+    dynamics,
+    explain,
+    judge,
+    report,
+    rewards,
+    sandbox,
+    show,
+    train,
+)
 from reasonenv.cli import list as list_
 
 __all__ = ["app"]
@@ -30,6 +41,7 @@ for command in (
 ):
     app.command(command.__name__.removesuffix("_envs"))(command)
 app.add_typer(sandbox.sandbox)
+app.add_typer(rewards.rewards)
 
 
 @app.callback(invoke_without_command=True)

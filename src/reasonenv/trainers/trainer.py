@@ -83,6 +83,7 @@ class EnvGRPOTrainer(GRPOTrainer):
             self._mask_unscored(output, torch.tensor(live, device=self.accelerator.device))
         if mode == "train":
             self._record(gathered)
+            self.bridge.remember(gathered)
         else:
             self._evaluated.extend(gathered)
         return output

@@ -98,6 +98,11 @@ def check_sections(recipe: Recipe) -> None:
             nearest = did_you_mean(str(recipe.grpo[key]), _CHOICES[key])
             raise RecipeError(f"grpo.{key}={recipe.grpo[key]!r} is not valid; {nearest}")
     _check_types("grpo", recipe.grpo, config)
+    if recipe.advantage == "gdpo" and recipe.grpo.get("scale_rewards", "batch") != "batch":
+        raise RecipeError(
+            f"grpo.scale_rewards={recipe.grpo['scale_rewards']!r} does not go with `advantage: "
+            "gdpo`, whose sum is scaled over the batch: leave it out, or set it to batch"
+        )
     if recipe.lora is not None:
         config = need("peft", extra="train", by="reasonenv.trainers").LoraConfig
         known = {field.name for field in dataclasses.fields(config) if field.init}
@@ -196,6 +201,8 @@ def grpo_config(
         "use_cpu": not on_gpu,
         "ddp_backend": None if on_gpu or plan.processes == 1 else "gloo",
     }
+    if recipe.advantage == "gdpo":
+        owned["scale_rewards"] = "batch"
     try:
         return trl.GRPOConfig(**{**defaults, **recipe.grpo, **owned})
     except (TypeError, ValueError) as error:
