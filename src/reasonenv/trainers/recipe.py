@@ -27,6 +27,7 @@ from reasonenv.errors import DataError, RecipeError, did_you_mean
 
 __all__ = [
     "CheckpointPlan",
+    "EnginePlan",
     "EvalPlan",
     "PromptPlan",
     "Recipe",
@@ -70,6 +71,17 @@ class CheckpointPlan(_Section):
     every: int | None = Field(None, ge=1)
     """Optimizer steps between checkpoints; None: at the end only, and when the run is stopped."""
     keep: int = Field(2, ge=1)
+
+
+class EnginePlan(_Section):
+    """How vLLM samples, where `grpo.use_vllm` is set."""
+
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    """Of `vllm.LLM`, where it runs in the trainer's process, over those that TRL gives."""
+    probe: bool = True
+    """Before the first step, perturb the adapter and see that the engine's samples follow."""
+    checksum: bool = True
+    """Hash the base weights before and after training, and say so where they differ."""
 
 
 class UnscoredPlan(_Section):
@@ -142,6 +154,7 @@ class Recipe(_Section):
     """Any key of `trl.GRPOConfig` that the learner does not set itself."""
     lora: dict[str, Any] | None = Field(default_factory=lambda: {"target_modules": "all-linear"})
     """Any key of `peft.LoraConfig`; null trains all weights."""
+    vllm: EnginePlan = EnginePlan()
     eval: EvalPlan = EvalPlan()
     checkpoint: CheckpointPlan = CheckpointPlan()
     unscored: UnscoredPlan = UnscoredPlan()

@@ -75,6 +75,8 @@ class Session:
         """
         recipe = self.recipe
         torch = need("torch", extra="train", by="reasonenv.trainers")
+        from reasonenv.trainers.engine.watch import EngineWatch
+
         steps = recipe.steps or self._steps_of_epochs()
         if rank() == 0:
             run.write_facts({**run.facts, **self._facts(steps)})
@@ -86,6 +88,7 @@ class Session:
             except ValueError as error:  # PEFT's and TRL's own checks, against the loaded model
                 raise RecipeError(f"the recipe does not fit {recipe.model}: {error}") from error
             progress = next(c for c in trainer.callback_handler.callbacks if hasattr(c, "close"))
+            watch = EngineWatch.start(trainer, recipe.vllm)
             try:
                 with stop_on_signals(stop.request):
                     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
@@ -97,6 +100,8 @@ class Session:
                 raise
             finally:
                 progress.close()
+            if rank() == 0 and watch.finish():
+                run.write_facts({**run.facts, **watch.facts})
             if not stop.stopped:
                 trainer.save_model(str(run.adapter))
             self._report(run)
@@ -142,6 +147,7 @@ class Session:
         from transformers import PrinterCallback, ProgressCallback
 
         from reasonenv.trainers.callbacks import CompleteCheckpoint, MetricsFile, StopAtBoundary
+        from reasonenv.trainers.engine.watch import engine_context
         from reasonenv.trainers.progress import ShowProgress
         from reasonenv.trainers.trainer import EnvGRPOTrainer
 
@@ -175,20 +181,23 @@ class Session:
             guard.streak = kept["unscored_streak"]
             bridge.state = RewardState.from_json(kept.get("reward_state"), self.env.reward)
         stop = StopAtBoundary(StopRequest(run.path / "stop"), plan.steps_per_cycle)
+        model = load_model(recipe.model, recipe.dtype)
+        views = max(self.env.views, self.env.eval_views)
         ours = [CompleteCheckpoint(guard, bridge), stop, ShowProgress()]
-        trainer = EnvGRPOTrainer(
-            bridge=bridge,
-            guard=guard,
-            rollouts=run.rollouts,
-            stop=stop,
-            model=load_model(recipe.model, recipe.dtype),
-            args=config,
-            train_dataset=slots(plan.prompts_per_generation * plan.generations(steps)),
-            eval_dataset=slots(len(self.held_out)) if self.held_out else None,
-            processing_class=tokenizer,
-            peft_config=lora_config(recipe.lora),
-            callbacks=[*followers(recipe, run), MetricsFile(run.metrics), *ours],
-        )
+        with engine_context(recipe.vllm, config, model, run.path / "engine", views=views):
+            trainer = EnvGRPOTrainer(
+                bridge=bridge,
+                guard=guard,
+                rollouts=run.rollouts,
+                stop=stop,
+                model=model,
+                args=config,
+                train_dataset=slots(plan.prompts_per_generation * plan.generations(steps)),
+                eval_dataset=slots(len(self.held_out)) if self.held_out else None,
+                processing_class=tokenizer,
+                peft_config=lora_config(recipe.lora),
+                callbacks=[*followers(recipe, run), MetricsFile(run.metrics), *ours],
+            )
         bridge.end_ids = frozenset(trainer.eos_token_ids)
         for theirs in (PrinterCallback, ProgressCallback):
             trainer.remove_callback(theirs)
