@@ -25,6 +25,7 @@ from reasonenv.rewards import RewardState, gdpo
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
+from reasonenv.trainers.following import followers
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.launch import rank, world_size
 from reasonenv.trainers.recipe import Recipe
@@ -195,7 +196,7 @@ class Session:
                 eval_dataset=slots(len(self.held_out)) if self.held_out else None,
                 processing_class=tokenizer,
                 peft_config=lora_config(recipe.lora),
-                callbacks=[MetricsFile(run.metrics), *ours],
+                callbacks=[*followers(recipe, run), MetricsFile(run.metrics), *ours],
             )
         bridge.end_ids = frozenset(trainer.eos_token_ids)
         for theirs in (PrinterCallback, ProgressCallback):
