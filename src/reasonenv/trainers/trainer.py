@@ -5,6 +5,7 @@ What it adds to `trl.GRPOTrainer`:
 * slots become problems at generation time (`Bridge.resolve`);
 * a rollout whose checker failed leaves the group's mean and deviation *and* the loss: its loss
   mask is zeroed and the normalisers are computed without it;
+* rows without a share in the loss cost no forward and no backward pass (`trainers.silent`);
 * what a batch says is logged under the project's names, and every completion is stored.
 """
 
@@ -18,18 +19,25 @@ from typing import Any, ClassVar
 import torch
 from accelerate.utils import gather_object
 from trl import GRPOTrainer
+from trl.models.utils import disable_gradient_checkpointing
 
 from reasonenv.evaluation.intervals import accuracy_interval
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.callbacks import StopAtBoundary
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.signals import batch_signals
+from reasonenv.trainers.silent import (
+    MEAN_OVER_ROWS,
+    keep_rows,
+    live_rows,
+    rows_to_keep,
+    silent_rows,
+    why_all_rows,
+    why_model_needs_all_rows,
+)
 from reasonenv.trainers.storage import Row, write_rollouts
 
 __all__ = ["EnvGRPOTrainer"]
-
-_MEAN_OVER_ROWS = frozenset({"grpo", "sapo", "dr_grpo", "luspo"})
-"""Losses that divide by the number of rows; the others divide by unmasked tokens."""
 
 
 class EnvGRPOTrainer(GRPOTrainer):
@@ -40,6 +48,8 @@ class EnvGRPOTrainer(GRPOTrainer):
         guard: halts the run when too many rollouts cannot be judged.
         rollouts: the folder that takes one part file per generation.
         stop: whether the run was asked to stop; an evaluation is then cut short and not recorded.
+        skip_silent: "auto" leaves rows without a share in the loss out of forward and backward,
+            where loss and gradients stay the same numbers; "off" never does.
         kwargs: as for `trl.GRPOTrainer`, without reward functions.
     """
 
@@ -52,6 +62,7 @@ class EnvGRPOTrainer(GRPOTrainer):
         guard: UnscoredGuard,
         rollouts: Path,
         stop: StopAtBoundary | None = None,
+        skip_silent: str = "auto",
         **kwargs: Any,
     ) -> None:
         self.bridge, self.guard, self.rollouts = bridge, guard, rollouts
@@ -59,7 +70,16 @@ class EnvGRPOTrainer(GRPOTrainer):
         self._evaluation_cut = False
         self._evaluated: list[Row] = []
         self._generate_seconds = 0.0
+        self._totals = torch.empty(0)
+        self._deferring = False
         super().__init__(reward_funcs=[bridge.total], **kwargs)
+        self.all_rows_because = (
+            "skip_silent: off"
+            if skip_silent == "off"
+            else why_all_rows(vars(self.args), None)
+            or why_model_needs_all_rows(self.model, self.aux_loss_enabled)
+        )
+        """Why rows without a share in the loss are run all the same; None where they are not."""
 
     def _generate(self, prompts: list[Any]) -> Any:
         started = time.perf_counter()
@@ -70,9 +90,15 @@ class EnvGRPOTrainer(GRPOTrainer):
     def _generate_and_score_completions(self, inputs: list[Mapping[str, Any]]) -> dict[str, Any]:
         mode = "train" if self.model.training else "eval"
         self.bridge.mode = mode
+        # vLLM's correction needs all of the old log-probabilities before the rewards are known.
+        self._deferring = mode == "train" and not self.all_rows_because and not self.use_vllm
         output: dict[str, Any] = super()._generate_and_score_completions(
             self.bridge.resolve(inputs)
         )
+        deferred, self._deferring = self._deferring, False
+        if mode == "train" and output["advantages"].ndim == 1:
+            silent = silent_rows(self._totals, self.num_generations)
+            output["advantages"] = output["advantages"].masked_fill(silent, 0.0)
         rows = self.bridge.rows
         for row, advantage in zip(rows, output["advantages"].tolist(), strict=True):
             row["advantage"] = advantage
@@ -81,6 +107,8 @@ class EnvGRPOTrainer(GRPOTrainer):
         gathered = gather_object(rows)
         if not all(row["solved"] is not None for row in gathered):
             self._mask_unscored(output, torch.tensor(live, device=self.accelerator.device))
+        if deferred and "old_per_token_logps" in output:
+            output["old_per_token_logps"] = self._old_logps(output)
         if mode == "train":
             self._record(gathered)
         else:
@@ -105,14 +133,63 @@ class EnvGRPOTrainer(GRPOTrainer):
         output["num_items_in_batch"] = self.accelerator.gather(tokens).sum()
         output["live_share"] = self.accelerator.gather(live.float()).mean()
 
+    def _calculate_rewards(self, inputs: Any, prompts: Any, *args: Any) -> torch.Tensor:
+        gathered: torch.Tensor = super()._calculate_rewards(inputs, prompts, *args)
+        first = self.accelerator.process_index * len(prompts)
+        self._totals = gathered[first : first + len(prompts)]
+        return gathered
+
+    def _get_per_token_logps_and_entropies(
+        self, model: Any, input_ids: Any, attention_mask: Any, logits_to_keep: int, **kwargs: Any
+    ) -> Any:
+        if self._deferring:  # before the rewards: whose log-probabilities matter is not known yet
+            return torch.zeros(len(input_ids), logits_to_keep, device=input_ids.device), None, None
+        return super()._get_per_token_logps_and_entropies(
+            model, input_ids, attention_mask, logits_to_keep, **kwargs
+        )
+
+    def _rows_that_count(self, inputs: dict[str, Any]) -> torch.Tensor | None:
+        """Return the rows to run, as many on every rank; None where all of them are needed."""
+        found = None if self.all_rows_because else live_rows(inputs)
+        if found is None:
+            return None
+        live, has_tokens = found
+        count = int(self.accelerator.gather(live.sum().clamp(min=1)).max().item())
+        return rows_to_keep(live, has_tokens, count) if count < len(live) else None
+
+    def _old_logps(self, output: dict[str, Any]) -> torch.Tensor:
+        """Return the sampling policy's log-probabilities, 0 for rows without a share."""
+        logps: torch.Tensor = output["old_per_token_logps"]
+        rows = self._rows_that_count(output)
+        if rows is None:
+            rows = torch.arange(len(logps), device=logps.device)
+        ids = torch.cat([output["prompt_ids"], output["completion_ids"]], dim=1)[rows]
+        mask = torch.cat([output["prompt_mask"], output["completion_mask"]], dim=1)[rows]
+        checkpointing = self.args.gradient_checkpointing_kwargs
+        with torch.no_grad(), disable_gradient_checkpointing(self.model, checkpointing):
+            logps[rows], _, _ = self._get_per_token_logps_and_entropies(
+                self.model,
+                ids,
+                mask,
+                logps.size(1),
+                batch_size=self.args.per_device_train_batch_size,
+            )
+        return logps
+
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
-        loss: torch.Tensor = super()._compute_loss(model, inputs)
+        factor: float | torch.Tensor = 1.0
         live_share = inputs.get("live_share")
-        if live_share is None or self.loss_type not in _MEAN_OVER_ROWS:
-            return loss
-        # These losses have divided by all rows of the batch: divide by the live ones instead.
-        scaled: torch.Tensor = loss / live_share.clamp(min=1e-6)
-        return scaled
+        if self.model.training:
+            rows, size = self._rows_that_count(inputs), len(inputs["completion_ids"])
+            if rows is not None:
+                inputs, factor = keep_rows(inputs, rows, self.loss_type)
+            skipped = 0.0 if rows is None else 1.0 - len(rows) / size
+            self._metrics["train"]["skipped_rows"].append(skipped)
+        loss: torch.Tensor = super()._compute_loss(model, inputs)
+        if live_share is not None and self.loss_type in MEAN_OVER_ROWS:
+            # These losses have divided by all rows of the batch: divide by the live ones instead.
+            factor = factor / live_share.clamp(min=1e-6)
+        return loss if isinstance(factor, float) and factor == 1.0 else loss * factor
 
     def _record(self, rows: list[Row]) -> None:
         """Log and store one training generation, gathered from all ranks."""
