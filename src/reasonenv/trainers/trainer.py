@@ -18,13 +18,17 @@ from typing import Any, ClassVar
 
 import torch
 from accelerate.utils import gather_object
+from peft.optimizers import create_loraplus_optimizer
 from trl import GRPOTrainer
 from trl.models.utils import disable_gradient_checkpointing
 
 from reasonenv.evaluation.intervals import accuracy_interval
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.callbacks import StopAtBoundary
+from reasonenv.trainers.draws import slot_of_attempt
 from reasonenv.trainers.guard import UnscoredGuard
+from reasonenv.trainers.sampling import Estimates, Outcome, level_of
+from reasonenv.trainers.sampling.resampling import Chosen
 from reasonenv.trainers.signals import batch_signals
 from reasonenv.trainers.silent import (
     MEAN_OVER_ROWS,
@@ -50,6 +54,10 @@ class EnvGRPOTrainer(GRPOTrainer):
         stop: whether the run was asked to stop; an evaluation is then cut short and not recorded.
         skip_silent: "auto" leaves rows without a share in the loss out of forward and backward,
             where loss and gradients stay the same numbers; "off" never does.
+        estimates: what is known of the problems' success; moved on after each generation.
+        level: metadata key of a problem's level.
+        resample: how often at most groups of one outcome are replaced before a step.
+        loraplus_lr_ratio: learning rate of the B factors over that of the A factors (LoRA+).
         kwargs: as for `trl.GRPOTrainer`, without reward functions.
     """
 
@@ -63,13 +71,19 @@ class EnvGRPOTrainer(GRPOTrainer):
         rollouts: Path,
         stop: StopAtBoundary | None = None,
         skip_silent: str = "auto",
+        estimates: Estimates | None = None,
+        level: str | None = None,
+        resample: int = 0,
+        loraplus_lr_ratio: float | None = None,
         **kwargs: Any,
     ) -> None:
         self.bridge, self.guard, self.rollouts = bridge, guard, rollouts
         self._stop = stop
         self._evaluation_cut = False
         self._evaluated: list[Row] = []
-        self._generate_seconds = 0.0
+        self._generate_seconds = self._judge_seconds = 0.0
+        self._level, self._resample, self._loraplus = level, resample, loraplus_lr_ratio
+        self.estimates = estimates or Estimates(bridge.group_size)
         self._totals = torch.empty(0)
         self._deferring = False
         super().__init__(reward_funcs=[bridge.total], **kwargs)
@@ -84,27 +98,24 @@ class EnvGRPOTrainer(GRPOTrainer):
     def _generate(self, prompts: list[Any]) -> Any:
         started = time.perf_counter()
         output = super()._generate(prompts)
-        self._generate_seconds = time.perf_counter() - started
+        self._generate_seconds += time.perf_counter() - started
         return output
 
     def _generate_and_score_completions(self, inputs: list[Mapping[str, Any]]) -> dict[str, Any]:
         mode = "train" if self.model.training else "eval"
         self.bridge.mode = mode
+        self._generate_seconds = self._judge_seconds = 0.0
         # vLLM's correction needs all of the old log-probabilities before the rewards are known.
         self._deferring = mode == "train" and not self.all_rows_because and not self.use_vllm
-        output: dict[str, Any] = super()._generate_and_score_completions(
-            self.bridge.resolve(inputs)
-        )
+        output, rows = self._sample(inputs)
+        spare: list[Row] = []
+        if mode == "train" and self._resample:
+            output, rows, spare = self._replace_silent(inputs, output, rows)
         deferred, self._deferring = self._deferring, False
-        if mode == "train" and output["advantages"].ndim == 1:
-            silent = silent_rows(self._totals, self.num_generations)
-            output["advantages"] = output["advantages"].masked_fill(silent, 0.0)
-        rows = self.bridge.rows
         for row, advantage in zip(rows, output["advantages"].tolist(), strict=True):
             row["advantage"] = advantage
-            row["rank"] = self.accelerator.process_index
         live = [row["solved"] is not None for row in rows]
-        gathered = gather_object(rows)
+        gathered = gather_object([*rows, *spare])
         if not all(row["solved"] is not None for row in gathered):
             self._mask_unscored(output, torch.tensor(live, device=self.accelerator.device))
         if deferred and "old_per_token_logps" in output:
@@ -114,6 +125,46 @@ class EnvGRPOTrainer(GRPOTrainer):
         else:
             self._evaluated.extend(gathered)
         return output
+
+    def _sample(self, inputs: list[Mapping[str, Any]]) -> tuple[dict[str, Any], list[Row]]:
+        """Generate, judge and score the completions of some slots."""
+        output: dict[str, Any] = super()._generate_and_score_completions(
+            self.bridge.resolve(inputs)
+        )
+        if self.model.training and output["advantages"].ndim == 1:
+            silent = silent_rows(self._totals, self.num_generations)
+            output["advantages"] = output["advantages"].masked_fill(silent, 0.0)
+        self._judge_seconds += self.bridge.seconds
+        rows = self.bridge.rows
+        for row in rows:
+            row["rank"] = self.accelerator.process_index
+        return output, rows
+
+    def _replace_silent(
+        self, inputs: list[Mapping[str, Any]], output: dict[str, Any], rows: list[Row]
+    ) -> tuple[dict[str, Any], list[Row], list[Row]]:
+        """Sample other problems in place of groups of one outcome (DAPO, arXiv 2503.14476).
+
+        Every rank samples as often and as much as the others, since TRL gathers rewards; what a
+        rank does not need of that, and the groups that were replaced, are returned as the rows
+        that the loss does not see.
+        """
+        size, device = self.num_generations, self.accelerator.device
+        slots = [int(one["slot"]) for one in inputs[::size]]
+        chosen = Chosen(output, rows, size)
+        for attempt in range(1, self._resample + 1):
+            wanted = [g for g in range(len(slots)) if not chosen.is_mixed(g)]
+            count = int(self.accelerator.gather(torch.tensor(len(wanted), device=device)).max())
+            if not count:
+                break
+            others = [g for g in range(len(slots)) if g not in wanted]
+            asked = [*wanted, *others][:count]
+            again = [slot_of_attempt(slots[g], attempt) for g in asked for _ in range(size)]
+            chosen.offer(*self._sample([{"slot": slot} for slot in again]), asked, wanted)
+        merged = chosen.batch(self._tokenizer.pad_token_id)
+        mask = merged["completion_mask"] * merged.get("tool_mask", 1)
+        merged["num_items_in_batch"] = self.accelerator.gather(mask.sum()).sum()
+        return merged, chosen.rows, chosen.spare
 
     def _mask_unscored(self, output: dict[str, Any], live: torch.Tensor) -> None:
         """Take unscored members out of the loss.
@@ -198,10 +249,30 @@ class EnvGRPOTrainer(GRPOTrainer):
         for name, value in batch_signals(rows).items():
             metrics[name] = [value]
         metrics["time/generate"].append(self._generate_seconds)
-        metrics["time/judge"].append(self.bridge.seconds)
+        metrics["time/judge"].append(self._judge_seconds)
+        metrics["rollouts"] = [float(len(rows))]
+        if self._resample:
+            metrics["replaced"] = [sum(row["advantage"] is None for row in rows) / len(rows)]
+        self._learn_from(rows)
         if self.accelerator.is_main_process:
             write_rollouts(self.rollouts, "train", step, rows)
         self.guard.see(rows, step)
+
+    def _learn_from(self, rows: list[Row]) -> None:
+        """Hold the generation's mixed groups against their prediction, and learn from them."""
+        groups: dict[str, list[Row]] = {}
+        for row in rows:
+            groups.setdefault(row["group_id"], []).append(row)
+        found = []
+        for group_id, members in groups.items():
+            # A group's slot says what was drawn, also where it was asked in another rendering.
+            problem = self.bridge.train[int(group_id.split("-")[-2])]
+            solved = [row["solved"] for row in members if row["solved"] is not None]
+            level = level_of(problem, self._level)
+            found.append(Outcome(problem.id, level, int(sum(solved)), len(solved)))
+        expected = self.estimates.mixed([o.problem_id for o in found], [o.level for o in found])
+        self._metrics["train"]["mixed_groups_expected"] = [float(expected.mean())]
+        self.estimates.observe(found)
 
     def _record_evaluation(self) -> None:
         """Log and store one whole evaluation, each problem counted once."""
@@ -252,6 +323,20 @@ class EnvGRPOTrainer(GRPOTrainer):
             spent = sum(metrics["time/generate"]) + sum(metrics["time/judge"])
             metrics["time/update"] = [max(0.0, total - spent)]
         super().log(logs, start_time)
+
+    def create_optimizer(self, model: Any = None) -> Any:
+        """Make the optimizer; with LoRA+ the B factors learn faster than the A factors."""
+        if self._loraplus is None or self.optimizer is not None:
+            return super().create_optimizer(model)
+        factory, settings = self.get_optimizer_cls_and_kwargs(self.args, self.model)
+        self.optimizer: Any = create_loraplus_optimizer(
+            self.model,
+            factory,
+            loraplus_lr_ratio=self._loraplus,
+            loraplus_weight_decay=self.args.weight_decay,
+            **settings,
+        )
+        return self.optimizer
 
     def create_model_card(self, *args: Any, **kwargs: Any) -> None:
         """Write no model card: the run's report tells what was trained, and how."""
