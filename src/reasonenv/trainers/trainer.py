@@ -82,6 +82,7 @@ class EnvGRPOTrainer(GRPOTrainer):
         self._evaluation_cut = False
         self._evaluated: list[Row] = []
         self._generate_seconds = self._judge_seconds = 0.0
+        self._generated_tokens = 0
         self._level, self._resample, self._loraplus = level, resample, loraplus_lr_ratio
         self.estimates = estimates or Estimates(bridge.group_size)
         self._totals = torch.empty(0)
@@ -121,10 +122,18 @@ class EnvGRPOTrainer(GRPOTrainer):
         if deferred and "old_per_token_logps" in output:
             output["old_per_token_logps"] = self._old_logps(output)
         if mode == "train":
+            self._note_tokens(output, gathered)
             self._record(gathered)
         else:
             self._evaluated.extend(gathered)
         return output
+
+    def _note_tokens(self, output: dict[str, Any], rows: list[Row]) -> None:
+        """Note how many tokens were generated, and which share of the batch the loss leaves out."""
+        self._generated_tokens += sum(row["n_tokens"] for row in rows)
+        sampled = sum(row["n_tokens"] for row in rows if row["advantage"] is not None)
+        counted = float(output["num_items_in_batch"])
+        self._metrics["train"]["masked"] = [1.0 - counted / max(sampled, 1)]
 
     def _sample(self, inputs: list[Mapping[str, Any]]) -> tuple[dict[str, Any], list[Row]]:
         """Generate, judge and score the completions of some slots."""
@@ -322,6 +331,8 @@ class EnvGRPOTrainer(GRPOTrainer):
             total = sum(metrics["step_time"])
             spent = sum(metrics["time/generate"]) + sum(metrics["time/judge"])
             metrics["time/update"] = [max(0.0, total - spent)]
+            metrics["time/tokens_per_second"] = [self._generated_tokens / max(total, 1e-9)]
+            self._generated_tokens = 0
         super().log(logs, start_time)
 
     def create_optimizer(self, model: Any = None) -> Any:

@@ -99,6 +99,7 @@ def check_sections(recipe: Recipe) -> None:
             nearest = did_you_mean(str(recipe.grpo[key]), _CHOICES[key])
             raise RecipeError(f"grpo.{key}={recipe.grpo[key]!r} is not valid; {nearest}")
     _check_types("grpo", recipe.grpo, config)
+    _check_trackers(recipe.grpo.get("report_to"))
     if recipe.sampling.resample and recipe.grpo.get("scale_rewards") == "batch":
         raise RecipeError(
             "sampling.resample with grpo.scale_rewards=batch: each try would be scaled by its own "
@@ -113,6 +114,26 @@ def check_sections(recipe: Recipe) -> None:
                 raise RecipeError(f"lora.{key}: peft.LoraConfig has no such key; {nearest}")
         _check_types("lora", recipe.lora, config)
         _check_own_keys(recipe.lora)
+
+
+def _check_trackers(names: str | list[str] | None) -> None:
+    """Check `grpo.report_to`; TRL would look at it only after the model was loaded."""
+    if names in (None, "none", "all"):
+        return
+    library = need(
+        "transformers.integrations.integration_utils", extra="train", by="reasonenv.trainers"
+    )
+    known = set(library.INTEGRATION_TO_CALLBACK)
+    there = set(library.get_available_reporting_integrations())
+    for name in [names] if isinstance(names, str) else names or []:
+        if name not in known and name != "none":
+            nearest = did_you_mean(name, known)
+            raise RecipeError(f"grpo.report_to={name!r}: transformers knows no such one; {nearest}")
+        if name in known and name not in there | {"flyte", "codecarbon"}:
+            raise RecipeError(
+                f"grpo.report_to={name!r}: its package is not installed; installed are "
+                f"{', '.join(sorted(there)) or 'none'}, and metrics.jsonl is written in any case"
+            )
 
 
 def _check_own_keys(lora: Mapping[str, Any]) -> None:
