@@ -227,8 +227,9 @@ def _matched(
     if matched["lora_alpha"] == round(matched["lora_alpha"]):
         matched["lora_alpha"] = round(matched["lora_alpha"])
     trained = count_parameters(skeleton, matched)
+    whose = f"{wanted} has" if isinstance(wanted, str) else "asked for are"
     return matched, (
-        f"rank {rank} trains {trained:,} parameters, {wanted} has {target:,} "
+        f"rank {rank} trains {trained:,} parameters, {whose} {target:,} "
         f"({trained / target - 1:+.1%}); lora_alpha {matched['lora_alpha']:g} keeps the scaling"
     )
 
