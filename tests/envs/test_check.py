@@ -11,6 +11,7 @@ from env_parts import SUMS, Sums, Tagged
 
 import reasonenv
 from reasonenv import ReasoningEnv, check_env
+from reasonenv.checkers import MathJudge
 from reasonenv.errors import EnvCheckError, UnknownEnvError
 from reasonenv.types import Problem
 
@@ -143,6 +144,11 @@ def test_a_spec_of_objects_is_a_note_and_one_of_plain_data_is_none():
     reasonenv.register("acme/Objects-v0", problems=SUMS, judge=Tagged())
     report = check_env("acme/Objects-v0")
     assert report.ok
+    assert "cannot be written as JSON" in said(report, "note")
+    # Gymnasium writes a dataclass as a mapping, and so would read back another spec.
+    reasonenv.register("acme/Strict-v0", "env_parts:Sums", judge=MathJudge(tolerance=1e-9))
+    report = check_env("acme/Strict-v0")
+    assert report.ok, said(report)
     assert "cannot be written as JSON" in said(report, "note")
     reasonenv.register("acme/Layout-v0", "env_parts:Sums", layout={"reasoning": None})
     assert "spec" not in said(check_env("acme/Layout-v0"), "note")

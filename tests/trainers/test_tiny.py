@@ -10,6 +10,7 @@ transformers = pytest.importorskip("transformers")
 from reasonenv.problems.base import ProceduralProblems  # noqa: E402
 from reasonenv.problems.procedural import Arithmetic  # noqa: E402
 from reasonenv.trainers import tiny  # noqa: E402
+from reasonenv.trainers.tiny.sums import sum_texts  # noqa: E402
 from reasonenv.types import content_hash  # noqa: E402
 
 TAGS = ("<answer>", "</answer>", "<reasoning>", "</reasoning>")
@@ -92,8 +93,8 @@ def test_the_skill_is_latent_greedy_knows_what_sampling_rarely_says(
 
 
 def test_the_warm_start_sees_no_problem_of_the_test_split(tokenizer):
-    texts = next(tiny._training_texts(tokenizer, seed=0, batch_size=500, draws=1000))
-    seen = {text.removeprefix("<|user|>").partition("<|assistant|>")[0] for text in texts}
+    texts = next(sum_texts(tokenizer, seed=0, batch_size=500, total=1000))
+    seen = {p.removeprefix("<|user|>").partition("<|assistant|>")[0] for p, _ in texts}
     source = ProceduralProblems(Arithmetic(), split="test", seed=1)
     assert not seen & {source[i].prompt for i in range(1000)}
 
@@ -128,3 +129,20 @@ def test_a_saved_model_loads_again_with_the_same_bits(model, tokenizer, tmp_path
 def test_no_steps_are_refused_with_what_was_given(model, tokenizer):
     with pytest.raises(ValueError, match="at least 1, got 0 and 16"):
         tiny.warm_start(model, tokenizer, steps=0, batch_size=16)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 20, 21])
+def test_any_number_of_steps_can_be_asked_for(tokenizer, steps):
+    model = tiny.build_model(tokenizer)
+    tiny.warm_start(model, tokenizer, steps=steps, batch_size=2)
+    assert all(torch.isfinite(parameter).all() for parameter in model.parameters())
+
+
+def test_an_unknown_kind_is_refused_with_the_nearest_one():
+    with pytest.raises(ValueError, match=r"no tiny model is called 'deeep'.*deep"):
+        tiny.make("deeep")
+
+
+def test_the_deep_model_has_layers_enough_to_place_adapters():
+    model, _ = tiny.make("deep", steps=1)
+    assert model.config.num_hidden_layers >= 8

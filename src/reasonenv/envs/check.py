@@ -10,7 +10,7 @@ import copy
 import pickle
 import random
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -294,17 +294,23 @@ def _spec(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Foun
     if env.spec is None:
         yield "note", "made without gymnasium.make: no spec to check"
         return
-    try:
-        text = env.spec.to_json()
-    except Exception:
+    if not _is_plain(env.spec.kwargs) or callable(env.spec.entry_point):
         yield (
             "note",
             "the spec holds objects or functions, so it cannot be written as JSON; with entry "
             "points as strings and the reward as a formula it could",
         )
-        return
-    if EnvSpec.from_json(text) != env.spec:
+    elif EnvSpec.from_json(env.spec.to_json()) != env.spec:
         yield "error", "the spec changes on its way through JSON"
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether JSON holds `value`; a dataclass it would hand back as a mapping."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(one) for key, one in value.items())
+    if isinstance(value, list):  # JSON would turn a tuple into one
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, str | int | float)
 
 
 def _gymnasium(env: ReasoningEnv, sample: list[Problem], report: CheckReport) -> Found:
