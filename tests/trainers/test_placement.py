@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -231,7 +232,7 @@ def test_a_run_trains_the_chosen_layers_alone_and_says_so(run_of_layer_one: Path
 
     tensors = load_file(run_of_layer_one / "adapter" / "adapter_model.safetensors")
     assert {name.split(".layers.")[1][0] for name in tensors} == {"1"}
-    notes = Run.open(run_of_layer_one).facts["lora"]
+    notes = Run.open(run_of_layer_one).facts["placement"]["notes"]
     assert "layers 1 of 2 (Qwen3DecoderLayer in model.layers)" in notes[0]
 
 
@@ -268,6 +269,18 @@ def test_top_layers_are_those_that_a_run_moved_most(run_of_layer_one: Path) -> N
     lora = {"r": 2, "target_modules": "all-linear", "layers": f"top:1@{run_of_layer_one}"}
     text = GRPOLearner(**{**small(), "lora": lora}).describe()
     assert "layers 1 of 2" in text
+
+
+def test_a_resumed_run_needs_no_longer_the_run_that_its_layers_came_from(
+    run_of_layer_one: Path, tmp_path: Path
+) -> None:
+    other, out = tmp_path / "other", tmp_path / "run"
+    shutil.copytree(run_of_layer_one, other)
+    fields = small(steps=1, eval={"problems": 0, "every": None})
+    fields["lora"] = {"r": 2, "target_modules": "all-linear", "layers": f"top:1@{other}"}
+    GRPOLearner(out=out, **fields).train()
+    shutil.rmtree(other)
+    assert GRPOLearner.resume(out, steps=2).step == 2
 
 
 def test_an_adapter_as_large_as_a_runs_is_described(run_of_layer_one: Path) -> None:

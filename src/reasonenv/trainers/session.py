@@ -8,7 +8,7 @@ import os
 import random
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.launch import rank, world_size
 from reasonenv.trainers.models import load_model, load_tokenizer
-from reasonenv.trainers.placement import placement_of
+from reasonenv.trainers.placement import Placement, placement_of
 from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.run import MARK, Run, checkpoint_step
@@ -158,7 +158,9 @@ class Session:
             resumed=checkpoint is not None,
         )
         model = load_model(recipe.model, recipe.dtype)
-        placement = placement_of(recipe, model)
+        # A resumed run keeps its layers and rank, also where the run that they came from is gone.
+        kept = run.facts.get("placement") if checkpoint is not None else None
+        placement = Placement(**kept) if kept else placement_of(recipe, model)
         tokenizer = load_tokenizer(recipe.model)
         chat_args = config.chat_template_kwargs
         estimates = Estimates(
@@ -180,7 +182,8 @@ class Session:
         guard = UnscoredGuard(recipe.unscored.limit, recipe.unscored.patience)
         if checkpoint is not None:
             guard.streak = json.loads((checkpoint / MARK).read_text())["unscored_streak"]
-            estimates.load(json.loads((checkpoint / ESTIMATES).read_text()))
+            if (checkpoint / ESTIMATES).is_file():  # checkpoints of version 0.1 have none
+                estimates.load(json.loads((checkpoint / ESTIMATES).read_text()))
         stop = StopAtBoundary(StopRequest(run.path / "stop"), plan.steps_per_cycle)
         trainer = EnvGRPOTrainer(
             bridge=bridge,
@@ -212,7 +215,8 @@ class Session:
         if rank() == 0:
             because = trainer.all_rows_because
             silent = f"all rows run ({because})" if because else "rows without a share are skipped"
-            run.write_facts({**run.facts, "lora": list(placement.notes), "silent_groups": silent})
+            facts = {"placement": asdict(placement), "silent_groups": silent}
+            run.write_facts({**run.facts, **facts})
             print("\n".join([*placement.notes, silent]), flush=True)
         return trainer, stop
 
