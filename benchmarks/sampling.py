@@ -119,7 +119,10 @@ def main() -> int:
                 flush=True,
             )
         logs = [math.log(ratio) for ratio in ratios]
-        if not all(map(math.isfinite, logs)) or len(logs) not in T_QUANTILE:
+        if len(logs) not in T_QUANTILE:
+            print(f"RESULT {pool}: an interval takes {min(T_QUANTILE)} to {max(T_QUANTILE)} seeds")
+            continue
+        if not all(map(math.isfinite, logs)):
             print(f"RESULT {pool}: no interval: the target was not reached on every seed")
             continue
         centre = statistics.mean(logs)
