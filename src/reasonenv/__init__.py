@@ -36,7 +36,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "AnswerFormat": "answer_format",
-    "ChoiceEnv": "envs.kinds",
+    "ChoiceEnv": "envs.choice",
     "CodeEnv": "envs.code",
     "Cost": "types",
     "CountdownEnv": "envs.kinds",

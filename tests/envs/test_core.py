@@ -66,7 +66,8 @@ def test_reset_and_step_through_gymnasium_make(id, kwargs):
     env = gymnasium.make(id, **kwargs)
     prompt, info = env.reset(seed=7)
     assert isinstance(prompt, str)
-    problem = env.unwrapped.problems.find(info["problem_id"])
+    problem = env.unwrapped.problem
+    assert problem.id == env.unwrapped.problems.find(info["problem_id"]).id
     assert env.unwrapped.question(problem) in prompt
     observation, reward, terminated, truncated, info = env.step(
         env.unwrapped.gold_completion(problem)
@@ -400,7 +401,7 @@ def test_a_term_that_compares_makes_step_raise_naming_it(term):
     env = env_of(reward=f"Correct() + 0.1 * {term}", count_tokens=words)
     env.reset(seed=0)
     name = {"KimiLength()": "kimi_length", "ShortestCorrect()": "shortest_correct"}[term]
-    with pytest.raises(GroupRequiredError, match=f"'{name}' compares the members"):
+    with pytest.raises(GroupRequiredError, match=f"'{name}' .* compares the members"):
         env.step(right(env))
 
 

@@ -18,6 +18,7 @@ from reasonenv.problems import (
     load,
     overlap,
 )
+from reasonenv.problems.choice_sets import CHOICE_SETS
 from reasonenv.problems.code_sets import CODE_SETS
 
 ROOT = Path(__file__).parents[2]
@@ -26,9 +27,9 @@ SHARED = Path(os.environ.get("REASONENV_SHARED", ROOT.parent / "shared")) / "dat
 
 
 def test_every_entry_says_what_a_reader_of_the_catalogue_wants_to_know():
-    code = {entry.name for entry in CODE_SETS}
-    assert set(CATALOGUE) - code == {
-        *("arc_challenge", "arithmetic", "countdown", "jsonl"),
+    other = {entry.name for entry in (*CODE_SETS, *CHOICE_SETS)}
+    assert set(CATALOGUE) - other == {
+        *("arithmetic", "countdown", "jsonl"),
         *("gsm8k", "gsm_plus", "math500", "aime_2024", "aime_2026", "amc23", "metamathqa"),
         *("numinamath", "numinamath_cot", "openmath2", "imo_bench", "hmmt_2025"),
     }
@@ -277,7 +278,7 @@ def test_without_a_hub_gsm8k_says_what_to_do(monkeypatch, tmp_path):
         ({"name_or_entry": "gsm8"}, "called 'gsm8'; did you mean `gsm8k`"),
         ({"name_or_entry": 3}, "called 3; valid: aime_2024, "),
         ({"name_or_entry": "gsm8k", "split": None}, "no split None; valid: test, train"),
-        ({"name_or_entry": "zzz"}, "valid: .*arc_challenge, arithmetic, .*gsm8k, .*jsonl"),
+        ({"name_or_entry": "zzz"}, "valid: .*arc_challenge, arc_easy, .*gsm8k, .*jsonl"),
         ({"name_or_entry": "arithmetic", "digit": 3}, "'digit'; did you mean `digits`"),
         (
             {"name_or_entry": "arithmetic", "digits": 0},
@@ -316,12 +317,8 @@ needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared 
         ("numinamath", "math500.jsonl", 500),  # its golds are read from the solutions
         ("aime_2024", "aime24.jsonl", 30),
         ("amc23", "amc23.jsonl", 40),
-        ("arc_challenge", "arc_challenge.jsonl", 1172),
-        ("arc_challenge", "openbookqa.jsonl", 500),
-        ("jsonl", "mmlu_stem.jsonl", 1080),
-        ("jsonl", "aqua_rat.jsonl", 254),
+        ("openbookqa", "openbookqa.jsonl", 500),
         ("jsonl", "sat_math.jsonl", 28),
-        ("jsonl", "bbh_mcq.jsonl", 640),
     ],
 )
 def test_the_shared_files_are_read_in_full(name, file, rows):
@@ -330,6 +327,31 @@ def test_the_shared_files_are_read_in_full(name, file, rows):
     for problem in problems:
         if options := problem.metadata.get("options"):
             assert options["ABCDEFGHIJKLMNOPQRSTUVWXYZ".index(problem.answer)]
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("name", "file", "rows", "unusable"),
+    [
+        ("arc_challenge", "arc_challenge.jsonl", 1172, 5),
+        ("arc_easy", "arc_easy.jsonl", 600, 3),
+        ("mmlu_stem", "mmlu_stem.jsonl", 1080, 7),
+        ("bbh", "bbh_mcq.jsonl", 640, 1),
+    ],
+)
+def test_the_shared_choice_files_are_read_but_for_unusable_questions(name, file, rows, unusable):
+    with pytest.warns(UserWarning, match=rf"{unusable} questions .* left out \(.* of problem"):
+        problems = load(name, data=SHARED / file)
+    assert len(problems) == rows - unusable
+
+
+@needs_shared
+def test_a_file_of_ones_own_with_an_unusable_question_is_refused():
+    path = SHARED / "aqua_rat.jsonl"
+    with pytest.raises(DataError, match=r"of problem aqua.*same text.*'unusable': 'leave_out'"):
+        load("jsonl", data=path)
+    with pytest.warns(UserWarning, match="7 questions"):
+        assert len(load("jsonl", data=path, columns={"unusable": "leave_out"})) == 247
 
 
 @needs_shared

@@ -1,7 +1,7 @@
 """Gymnasium environments: questions as observations, completions as actions.
 
 * `core`: `ReasoningEnv`, the base of all.
-* `kinds`: `MathEnv`, `ChoiceEnv`, `CountdownEnv`; `code`: `CodeEnv`.
+* `kinds`: `MathEnv`, `CountdownEnv`; `choice`: `ChoiceEnv`; `code`: `CodeEnv`.
 * `vector`: N questions at once.
 * `registration`: `register`, `make`, and the ids that people type.
 * `check`: `check_env`, what every environment must hold to.
@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reasonenv.envs.check import CheckReport, check_env
+    from reasonenv.envs.choice import ChoiceEnv
     from reasonenv.envs.code import CodeEnv
     from reasonenv.envs.core import ReasoningEnv
-    from reasonenv.envs.kinds import ChoiceEnv, CountdownEnv, MathEnv
+    from reasonenv.envs.kinds import CountdownEnv, MathEnv
     from reasonenv.envs.registration import catalogue, make, register, resolve
     from reasonenv.envs.vector import ReasoningVectorEnv
 
 _HOME = {
     "CheckReport": "check",
-    "ChoiceEnv": "kinds",
+    "ChoiceEnv": "choice",
     "CodeEnv": "code",
     "CountdownEnv": "kinds",
     "MathEnv": "kinds",

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from reasonenv.envs.builtin_choice import BUILTIN_CHOICE
 from reasonenv.envs.builtin_code import BUILTIN_CODE
 from reasonenv.envs.registration import EnvInfo
 
 __all__ = ["BUILTIN"]
 
 _MATH = "reasonenv.envs.kinds:MathEnv"
-_CHOICE = "reasonenv.envs.kinds:ChoiceEnv"
 _COUNTDOWN = "reasonenv.envs.kinds:CountdownEnv"
 
 BUILTIN: tuple[tuple[EnvInfo, str, Mapping[str, Any]], ...] = (
     *BUILTIN_CODE,
+    *BUILTIN_CHOICE,
     (
         EnvInfo(
             "reasonenv/GSM8K-v0",
@@ -148,17 +149,6 @@ BUILTIN: tuple[tuple[EnvInfo, str, Mapping[str, Any]], ...] = (
         ),
         _MATH,
         {"problems": "hmmt_2025", "split": "test"},
-    ),
-    (
-        EnvInfo(
-            "reasonenv/ARC-Challenge-v0",
-            "Grade-school science questions with four options, closed book.",
-            "choice",
-            "allenai/ai2_arc",
-            "CC BY-SA 4.0",
-        ),
-        _CHOICE,
-        {"problems": "arc_challenge"},
     ),
     (
         EnvInfo(

@@ -114,7 +114,8 @@ def check_env(
     report = CheckReport(name)
     count = min(problems, len(made.problems))
     chosen = np.random.default_rng(0).choice(len(made.problems), size=count, replace=False)
-    sample = [made.problems[int(i)] for i in chosen]
+    asked = np.random.default_rng(1)  # as draws ask them
+    sample = [made.variants(made.problems[int(i)], asked)[0] for i in chosen]
     for check, run in (
         ("layout", _layout),
         ("problems", _problems),
@@ -226,22 +227,29 @@ def _junk_for(env: ReasoningEnv, sample: list[Problem], number: int) -> Iterator
     yield "the prompt echoed", env.prompt_text(problem)
     yield "the prompt echoed as the answer", render(env.question(problem), "")
     options = [str(option) for option in problem.metadata.get("options") or ()]
+    labels: list[str] = []
     if options:
-        letters = [chr(ord("A") + i) for i in range(len(options))]
-        yield "every option's letter", render(", ".join(letters), "")
-        listed = "\n".join(f"{a}. {b}" for a, b in zip(letters, options, strict=True))
+        default = [chr(ord("A") + i) for i in range(len(options))]
+        labels = [str(label) for label in problem.metadata.get("labels") or default]
+        if not (problem.metadata.get("multiple") and len(problem.answer) == len(labels)):
+            yield "every option's label", render(", ".join(labels), "")
+        listed = "\n".join(f"{a}. {b}" for a, b in zip(labels, options, strict=True))
         yield "every option listed", listed
         yield "every option listed as the answer", render(listed, "")
     other = sample[(number + 1) % len(sample)]
     gold, foreign = env.gold_completion(problem), env.gold_completion(other)
     near = [sample[(number + i) % len(sample)] for i in range(-4, 5)]
     golds = dict.fromkeys(str(one.answer) for one in near if one.answer is not None)
+    if labels:  # the labels of other questions mean nothing here: with one of its own it is chosen
+        golds = dict.fromkeys(label for label in golds if label in labels)
     if gold is not None and len(golds) > 2:
         yield "a list of golds as the answer", render(", ".join(golds), "")
-    # Two golds may be one answer in two spellings: then each is right for the other, too.
+    # Two golds may be one answer in two spellings: then each is right for the other, too. And a
+    # label of another style may name an option in its own way: "1" is the first one.
     if (
         gold is not None
         and foreign is not None
+        and (not labels or str(other.answer) in labels)
         and _verdict(env, other, gold).status is not Status.CORRECT
     ):
         yield f"the gold of problem {other.id}", foreign

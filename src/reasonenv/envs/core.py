@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import isnan
 from typing import Any, ClassVar
 
 import gymnasium
+import numpy as np
 from gymnasium.spaces import Space
 
 from reasonenv.answer_format import AnswerFormat
@@ -19,7 +21,16 @@ from reasonenv.errors import (
     RegistrationError,
 )
 from reasonenv.problems.base import Problems, as_problems
-from reasonenv.rewards import Reward, RewardContext, Scores, from_config, score_groups
+from reasonenv.rewards import (
+    Reward,
+    RewardContext,
+    Scores,
+    check_turns,
+    comparing,
+    from_config,
+    score_groups,
+    step_reward,
+)
 from reasonenv.types import Judged, Message, Problem, Prompt, Rollout, Status, Verdict
 
 __all__ = ["ReasoningEnv"]
@@ -63,6 +74,10 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
     description: ClassVar[str] = ""
     answer_is: str = "final answer"
     default_layout: ClassVar[AnswerFormat] = AnswerFormat()
+    views: int = 1
+    """How many renderings of its problem the members of one training group see."""
+    eval_views: int = 1
+    """How many renderings of each problem an evaluation asks."""
 
     def __init__(
         self,
@@ -104,6 +119,7 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         self.problems: Problems = as_problems(source, type(self).__name__)
         self.judge_one: Judge = self.make_judge() if judge is None else judge
         self.reward: Reward = self.default_reward() if reward is None else from_config(reward)
+        check_turns(self.reward, max_turns=max_turns)
         self.system, self.observation = system, observation
         self.max_turns, self.on_unscored = max_turns, on_unscored
         self.max_completion_tokens, self.count_tokens = max_completion_tokens, count_tokens
@@ -116,6 +132,11 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         self._problem: Problem | None = None
         self._turns: list[tuple[str, str]] = []
         self._transcript: list[tuple[str, str]] = []
+
+    @property
+    def problem(self) -> Problem | None:
+        """What the running episode asks, as it was asked (`variants`); None before `reset`."""
+        return self._problem
 
     # What a subclass gives
 
@@ -143,6 +164,35 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         tags = ", ".join(map(repr, self.layout.tags))
         return from_config(f"Correct() + 0.1 * Format({tags})")
 
+    def variants(
+        self, problem: Problem, rng: np.random.Generator, count: int = 1
+    ) -> tuple[Problem, ...]:
+        """Return the problem as one draw asks it, in `count` ways: itself, unless overridden.
+
+        `reset` and the learner ask these instead of `problem`. Each has the id of `problem`, and
+        the first is the same whatever `count` is. How it was made may stand, as plain data, in
+        its `metadata["rendering"]`: it is stored with each rollout.
+
+        Args:
+            problem: one of `problems`.
+            rng: decides; the result depends on it and on `problem` alone.
+            count: how many.
+        """
+        return (problem,) * count
+
+    def as_asked(self, problem: Problem, rendering: Mapping[str, Any] | None) -> Problem:
+        """Return the problem as a draw asked it, to judge a stored rollout again.
+
+        Args:
+            problem: one of `problems`.
+            rendering: what the draw's `metadata["rendering"]` held, as it was stored; None where
+                it held nothing.
+
+        Raises:
+            DataError: it is no rendering of this problem.
+        """
+        return problem
+
     def question(self, problem: Problem) -> str:
         """Return the question as text, without the instruction on layout."""
         prompt = problem.prompt
@@ -152,6 +202,10 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
     def below_question(self, problem: Problem) -> str:
         """Return what stands right below the question: nothing, unless the kind has options."""
         return ""
+
+    def instruction(self, problem: Problem) -> str:
+        """Return what the prompt demands of an answer's layout."""
+        return self.layout.prompt_instruction(self.answer_is)
 
     def gold_completion(self, problem: Problem) -> str | None:
         """Return a completion in the demanded layout that is right, None where none is known."""
@@ -163,19 +217,19 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
     def feedback(self, judged: Judged) -> str:
         """Return what the policy is told after a wrong answer that is not its last turn."""
         if judged.verdict.status is Status.NO_ANSWER:
-            return f"No answer was found. {self.layout.prompt_instruction(self.answer_is)}"
+            return f"No answer was found. {self.instruction(judged.rollout.problem)}"
         return "That is not right. Try again."
 
     # The prompt
 
     def prompt_text(self, problem: Problem) -> str:
         """Return the whole prompt as one text: system, question, instruction."""
-        instruction = self.layout.prompt_instruction(self.answer_is)
+        instruction = self.instruction(problem)
         return "\n\n".join(p for p in (self.system, self.question(problem), instruction) if p)
 
     def prompt_messages(self, problem: Problem) -> tuple[Message, ...]:
         """Return the whole prompt as chat messages; the instruction ends the last user's."""
-        instruction = self.layout.prompt_instruction(self.answer_is)
+        instruction = self.instruction(problem)
         ending = f"\n\n{instruction}" if instruction else ""
         messages: list[Message] = []
         if self.system:
@@ -201,7 +255,8 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         """Draw a problem and ask it.
 
         Args:
-            seed: starts `np_random` anew; the same seed draws the same problems anywhere.
+            seed: starts `np_random` anew; the same seed draws the same problems anywhere, and
+                asks them in the same way where the kind has several (`variants`).
             options: `{"problem_id": id}` asks that one instead.
 
         Returns:
@@ -217,9 +272,10 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         if options:
             raise ValueError(f"reset knows the option 'problem_id', got {sorted(options)}")
         if problem_id is None:
-            self._problem = self.problems[int(self.np_random.integers(len(self.problems)))]
+            problem = self.problems[int(self.np_random.integers(len(self.problems)))]
         else:
-            self._problem = self.problems.find(problem_id)
+            problem = self.problems.find(problem_id)
+        self._problem = self.variants(problem, self.np_random)[0]
         self._turns = []
         self._transcript = [("prompt", self.prompt_text(self._problem))]
         return self._observe(self._problem), {"problem_id": self._problem.id}
@@ -228,9 +284,9 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         """Judge a completion.
 
         Returns:
-            Feedback (or the empty observation at the end), the reward (0.0 before the last
-            turn), terminated, truncated, and info with `problem_id`, `verdict` and, at the end
-            of a scored episode, `reward_terms`.
+            Feedback (or the empty observation at the end), the reward (before the last turn that
+            of potential-based parts alone, 0.0 without any), terminated, truncated, and info with
+            `problem_id`, `verdict` and, at the end of a scored episode, `reward_terms`.
 
         Raises:
             CheckerFailedError: the checker failed, which is no verdict on the answer (only with
@@ -261,7 +317,6 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         """Return what `step` returns for the judged completion; the second half of `step`."""
         self.refuse_unscored(judged)
         rollout, verdict = judged.rollout, judged.verdict
-        self._transcript.append(("completion", rollout.completion))
         last_turn = len(self._turns) + 1 >= self.max_turns
         # With one turn only, no answer is an answer: Gymnasium's checker refuses to see
         # environments that truncate after their first step.
@@ -273,14 +328,18 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         truncated = not terminated and (last_turn or rollout.truncated or unscored)
         info: dict[str, Any] = {"problem_id": rollout.problem.id, "verdict": verdict}
         reward, observation = 0.0, self._nothing()
-        if terminated or truncated:
-            scores = self.score([judged])
-            reward = float(scores.total[0])
-            if verdict.status.is_evidence:
+        scores = self.score([judged]) if terminated or truncated else None
+        if scores is not None:
+            self._refuse_unvalued(judged, scores)
+        self._transcript.append(("completion", rollout.completion))
+        if scores is not None:
+            reward = step_reward(self.reward, judged, total=float(scores.total[0]))
+            if not isnan(reward):
                 info["reward_terms"] = {name: float(v[0]) for name, v in scores.terms.items()}
             self._problem = None
         else:
             feedback = self.feedback(judged)
+            reward = step_reward(self.reward, judged, feedback=feedback)
             self._turns.append((rollout.completion, feedback))
             self._transcript.append(("feedback", feedback))
             observation = self._say(feedback)
@@ -300,6 +359,16 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
             f"which says nothing about the answer: {dict(judged.verdict.detail)}; make the "
             "environment with on_unscored='nan' to get a NaN reward instead"
         )
+
+    def _refuse_unvalued(self, judged: Judged, scores: Scores) -> None:
+        if not judged.verdict.status.is_evidence or self.on_unscored != "raise":
+            return
+        if isnan(scores.total[0]):
+            raise CheckerFailedError(
+                f"problem {judged.rollout.problem.id}: a term of the reward {self.reward!r} could "
+                "not value the answer, which says nothing about it; make the environment with "
+                "on_unscored='nan' to get a NaN reward instead"
+            )
 
     def render(self) -> str | None:
         """Return the exchange so far as text (with `render_mode="ansi"`)."""
@@ -342,10 +411,9 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
     # Inner parts
 
     def _refuse_group_terms(self) -> None:
-        names = [leaf.label for leaf in self.reward.leaves() if leaf.group_relative]
-        if names:
+        if self.reward.needs_group:
             raise GroupRequiredError(
-                f"the term {names[0]!r} compares the members of a group, and step() sees one "
+                f"{comparing(self.reward)} compares the members of a group, and step() sees one "
                 "answer: use env.unwrapped.judge(rollouts) and .score(judged), or leave it out"
             )
 

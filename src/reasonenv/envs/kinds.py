@@ -1,4 +1,4 @@
-"""The built-in kinds of environment: `MathEnv`, `ChoiceEnv`, `CountdownEnv`.
+"""The built-in kinds of environment: `MathEnv` and `CountdownEnv`.
 
 Each takes the name of a problem set of the catalogue, or any problems of its kind.
 """
@@ -11,14 +11,14 @@ from dataclasses import fields
 from itertools import islice
 from typing import Any, ClassVar
 
-from reasonenv.checkers import ChoiceJudge, CountdownJudge, Judge, MathJudge, judge_answer
+from reasonenv.checkers import CountdownJudge, Judge, MathJudge, judge_answer
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.errors import did_you_mean
 from reasonenv.problems import entry_of, load
 from reasonenv.problems.base import Problems, ProceduralProblems, iterate
 from reasonenv.types import Problem, Status
 
-__all__ = ["CatalogueEnv", "ChoiceEnv", "CountdownEnv", "MathEnv"]
+__all__ = ["CatalogueEnv", "CountdownEnv", "MathEnv"]
 
 _NO_ANSWER = "?!"  # unreadable, so nothing is compared with it, and spelled like no gold
 GOLDS_READ_AT_LOAD = 2_000
@@ -134,23 +134,6 @@ class MathEnv(CatalogueEnv):
     def make_judge(self) -> Judge:
         """Return the maths judge, reading answers from this environment's layout first."""
         return MathJudge(format=self.layout, **self.judge_options)
-
-
-class ChoiceEnv(CatalogueEnv):
-    """Multiple choice: the options stand below the question, each with its letter."""
-
-    kind: ClassVar[str] = "choice"
-    answer_is = "letter of the right option"
-
-    def make_judge(self) -> Judge:
-        """Return the multiple-choice judge."""
-        return ChoiceJudge(format=self.layout)
-
-    def below_question(self, problem: Problem) -> str:
-        """Return the options, one a line: `A. text`."""
-        options = problem.metadata["options"]
-        lines = [f"{chr(ord('A') + i)}. {text}" for i, text in enumerate(options)]
-        return "\n".join(["", "", *lines])
 
 
 class CountdownEnv(CatalogueEnv):

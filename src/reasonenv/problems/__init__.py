@@ -3,7 +3,10 @@
 * `load`: problems by name: "gsm8k", "math500", "arc_challenge", "arithmetic" ..., or "jsonl" for a
   file of one's own; `CATALOGUE` says what is known about each (`catalogue.py`, `math_sets.py`).
 * `Problems`: what a source is; `ProblemList` and `ProceduralProblems` are the two ways to hold one
-  (`base.py`), `Arithmetic` and `Countdown` the generators (`procedural.py`).
+  (`base.py`), `Arithmetic` and `Countdown` the generators (`procedural.py`), and `Quiz` that of
+  multiple choice (`choice_quiz.py`).
+* `Rendering`: how draws of a multiple-choice question ask it (`choice_rendering.py`); `choices.py`
+  says which questions can be asked.
 * `load_jsonl`, `load_hub`, `from_data`: a file, a data set on the hub, what is in memory already.
 * `Columns`, `to_problem`, `to_row`: from a row to a problem and back (`columns.py`); golds that
   stand at the end of a worked solution are read in `golds.py`.
@@ -24,6 +27,8 @@ from reasonenv.problems.base import (
     split_of,
 )
 from reasonenv.problems.catalogue import CATALOGUE, entry_of, load
+from reasonenv.problems.choice_quiz import Quiz
+from reasonenv.problems.choice_rendering import Rendering
 from reasonenv.problems.columns import KINDS, Columns, to_problem, to_row
 from reasonenv.problems.entries import CatalogueEntry
 from reasonenv.problems.hub import load_hub
@@ -45,6 +50,8 @@ __all__ = [
     "ProblemList",
     "Problems",
     "ProceduralProblems",
+    "Quiz",
+    "Rendering",
     "as_problems",
     "drop_repeats",
     "entry_of",

@@ -1,16 +1,18 @@
 """The built-in sources of problems by name, and `load`, which turns a name into problems.
 
-The problem sets of mathematics stand in `math_sets.py`, those of programs in `code_sets.py`.
+The problem sets of mathematics stand in `math_sets.py`, those of programs in `code_sets.py`, those
+of multiple choice in `choice_sets.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from reasonenv.errors import DataError, did_you_mean
-from reasonenv.problems.base import Generate, Problems, ProceduralProblems
+from reasonenv.errors import DataError, HubUnavailableError, did_you_mean
+from reasonenv.problems.base import Generate, Problems, ProceduralProblems, drop_repeats
+from reasonenv.problems.choice_sets import CHOICE_SETS
 from reasonenv.problems.code_sets import CODE_SETS
 from reasonenv.problems.columns import ROW_FORMS, Columns
 from reasonenv.problems.entries import CatalogueEntry
@@ -28,18 +30,7 @@ _PROCEDURAL_SIZE = 100_000
 _ENTRIES = (
     *MATH_SETS,
     *CODE_SETS,
-    CatalogueEntry(
-        name="arc_challenge",
-        title="ARC-Challenge",
-        kind="choice",
-        description="Grade-school science questions with three to five options.",
-        dataset="allenai/ai2_arc",
-        config="ARC-Challenge",
-        splits={"train": "train", "validation": "validation", "test": "test"},
-        licence="CC BY-SA 4.0",
-        source="Clark et al., Think you have Solved Question Answering? Try ARC, 2018",
-        answer_is="letter of the right option",
-    ),
+    *CHOICE_SETS,
     CatalogueEntry(
         name="arithmetic",
         title="Arithmetic",
@@ -92,6 +83,7 @@ def load(
     size: int | None = None,
     *,
     columns: Columns | Mapping[str, Any] | None = None,
+    config: str | Sequence[str] | None = None,
     **generator_options: Any,
 ) -> Problems:
     """Return the problems of a built-in source, or of data given in its stead.
@@ -105,6 +97,7 @@ def load(
         size: how many problems; None is all in their own order (100,000 where procedural). A
             data set gives that many drawn at random in a shuffled order, or all where it has fewer.
         columns: which column of a row holds what, where it is not what the entry says.
+        config: configuration, or several, of the data set on the hub instead of the entry's.
         **generator_options: fields of a procedural source's generator, such as `digits=3`.
 
     Raises:
@@ -125,19 +118,21 @@ def load(
         reason = "data is given" if data is not None else f"{entry.name} is not procedural"
         raise DataError(
             f"{entry.name}: {', '.join(generator_options)}: options of a generator, and {reason}; "
-            "valid: split, data, seed, size, columns"
+            "valid: split, data, seed, size, columns, config"
         )
     chosen = Columns.of(columns) if columns is not None else entry.columns
     if data is not None:
         problems = from_data(data, split=split, columns=chosen, kind=entry.kind, name=entry.name)
     else:
-        problems = _from_hub(entry, split, chosen)
+        problems = _from_hub(entry, split, chosen, config)
     if size is None:
         return problems
     return sample(problems, size, seed=seed)
 
 
-def _from_hub(entry: CatalogueEntry, split: str, columns: Columns) -> Problems:
+def _from_hub(
+    entry: CatalogueEntry, split: str, columns: Columns, config: str | Sequence[str] | None
+) -> Problems:
     if not entry.dataset:
         raise DataError(
             f"{entry.name}: needs data=FILE.jsonl, one object a line: {ROW_FORMS[entry.kind]}"
@@ -145,14 +140,29 @@ def _from_hub(entry: CatalogueEntry, split: str, columns: Columns) -> Problems:
     if split not in entry.splits:
         hint = did_you_mean(str(split), entry.splits)
         raise DataError(f"{entry.name}: there is no split {split!r}; {hint}")
-    return load_hub(
-        entry.dataset,
-        entry.config,
-        entry.splits[split],
-        columns=columns,
-        kind=entry.kind,
-        name=entry.name,
-    )
+    given = entry.config if config is None else config
+    configs = [given] if given is None or isinstance(given, str) else list(given)
+    more: dict[str, Any] = {} if entry.revision is None else {"revision": entry.revision}
+    try:
+        parts = [
+            load_hub(
+                entry.dataset,
+                one,
+                entry.splits[split],
+                columns=columns,
+                kind=entry.kind,
+                name=entry.name,
+                **more,
+            )
+            for one in configs
+        ]
+    except (DataError, HubUnavailableError) as error:
+        if not entry.access:
+            raise
+        raise type(error)(f"{error} {entry.access}") from error
+    if len(parts) == 1:
+        return parts[0]
+    return drop_repeats((problem for part in parts for problem in part), entry.name)
 
 
 def _generator(entry: CatalogueEntry, options: Mapping[str, Any]) -> Generate:

@@ -5,7 +5,9 @@ Rows of these forms are read without saying anything (`ROW_FORMS` shows them):
 * GSM8K's `{"question", "answer"}`, where the answer is a worked solution that ends in `#### 42`;
 * ARC's `{"id", "question", "choices": {"text", "label"}, "answerKey"}`;
 * plain rows with `question` or `prompt`, `answer`, and perhaps `choices` or `options`, `solution`,
-  `meta` or `metadata`, and `id`; `to_row` writes such a row.
+  `meta` or `metadata`, and `id`; `to_row` writes such a row; with `multiple` true, `answer` is a
+  list of labels, all of them right;
+* SciQ's, GPQA's, BIG-Bench Hard's and LogiQA's (`choice_rows.py`).
 
 Where the gold stands at the end of a worked solution, `Columns.gold` says how it is read
 (`golds.py`), and `Columns.no_gold` which rows have none and are left out.
@@ -20,10 +22,12 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from string import ascii_uppercase
 from typing import Any
 
 from reasonenv.errors import DataError, did_you_mean
-from reasonenv.problems.choices import read_choices
+from reasonenv.problems.choice_rows import plain_choice_row
+from reasonenv.problems.choices import UnusableChoiceError, read_choices
 from reasonenv.problems.golds import GOLD_FORMS, read_gold
 from reasonenv.types import Problem, Prompt, thaw
 
@@ -73,6 +77,11 @@ class Columns:
         no_gold: golds that mean that a row has none, such as "None"; "" stands for a solution in
             which `gold` finds nothing. Such rows are left out with a warning that counts them.
         leave_out: columns that are not kept in a problem's metadata.
+        counts_from: the number of the first option, 0 or 1, where golds of multiple-choice
+            questions are integers; None takes no integer.
+        unusable: "raise", or "leave_out": what becomes of a question whose options or gold cannot
+            be asked and judged (two options with one text, say). Those left out are counted in a
+            warning.
     """
 
     prompt: str | tuple[str, ...] = ("prompt", "question", "problem")
@@ -84,11 +93,17 @@ class Columns:
     gold: str = "auto"
     no_gold: str | tuple[str, ...] = ()
     leave_out: str | tuple[str, ...] = ()
+    counts_from: int | None = None
+    unusable: str = "raise"
 
     def __post_init__(self) -> None:
         if self.gold not in GOLD_FORMS:
             hint = did_you_mean(str(self.gold), GOLD_FORMS)
             raise DataError(f"columns: a gold is not read as {self.gold!r}; {hint}")
+        if self.counts_from not in (None, 0, 1):
+            raise DataError(f"columns: options are counted from 0 or 1, got {self.counts_from!r}")
+        if self.unusable not in ("raise", "leave_out"):
+            raise DataError(f"columns: unusable is raise or leave_out, got {self.unusable!r}")
 
     @classmethod
     def of(cls, given: Columns | Mapping[str, Any] | None) -> Columns:
@@ -104,12 +119,14 @@ class Columns:
             if key not in valid:
                 hint = did_you_mean(str(key), valid)
                 raise DataError(f"columns: there is no `{key}` to name a column for; {hint}")
+            if key == "counts_from":
+                continue
             if not isinstance(value, str | list | tuple):
                 raise DataError(f"columns: `{key}` is a column's name or several, got {value!r}")
             if key == "gold" and not isinstance(value, str):
                 raise DataError(f"columns: `gold` is one of {', '.join(GOLD_FORMS)}, got {value!r}")
         names: dict[str, Any] = {
-            k: v if isinstance(v, str) else tuple(v) for k, v in (given or {}).items()
+            k: tuple(v) if isinstance(v, list) else v for k, v in (given or {}).items()
         }
         return cls(**names)
 
@@ -158,6 +175,8 @@ def to_problem(
         from reasonenv.problems.code_rows import to_code_problem  # which needs this module
 
         return to_code_problem(row, columns, where)
+    if kind in (None, "jsonl", "choice"):
+        row = dict(plain_choice_row(row, where))
     prompt = _prompt(*_required(row, columns, "prompt", kind, where), where)
     if (
         columns.no_gold != ()
@@ -174,7 +193,10 @@ def to_problem(
         options_column, options = "options", metadata.get("options")
     if options is not None and kind in (None, "jsonl", "choice"):
         at_options = f'{where}: fields "{options_column}" and "{answer_column}"'
-        metadata["options"], answer = read_choices(options, answer, at_options)
+        named = _row_id(row, columns, where)
+        answer = _choice(
+            options, answer, metadata, columns, at_options + f" of problem {named}" * bool(named)
+        )
     elif options is not None:
         raise DataError(
             f'{where}: field "{options_column}" makes this a multiple-choice row, and the task is '
@@ -198,7 +220,7 @@ def to_problems(
     kind: str | None,
     name: str,
 ) -> Iterator[Problem]:
-    """Yield the problem of each row; warn, at the end, of rows left out for want of a gold.
+    """Yield the problem of each row; warn, at the end, of rows that are left out.
 
     Args:
         rows: each with where it stands, for messages; a `Problem` is passed on as it is.
@@ -210,6 +232,7 @@ def to_problems(
         DataError: a row is no problem.
     """
     left_out, first = 0, ""
+    unusable, first_unusable = 0, ""
     for where, row in rows:
         if isinstance(row, Problem):
             yield row
@@ -218,6 +241,18 @@ def to_problems(
             yield to_problem(row, columns=columns, kind=kind, where=where)
         except NoGoldError as error:
             left_out, first = left_out + 1, first or str(error)
+        except UnusableChoiceError as error:
+            if columns.unusable == "raise":
+                raise UnusableChoiceError(
+                    f"{error}. To leave such rows out: columns={{'unusable': 'leave_out'}}"
+                ) from error
+            unusable, first_unusable = unusable + 1, first_unusable or str(error)
+    if unusable:
+        warnings.warn(
+            f"{name}: {unusable} questions whose options or gold cannot be used are left out "
+            f"({first_unusable})",
+            stacklevel=2,
+        )
     if left_out:
         warnings.warn(
             f"{name}: {left_out} rows without a gold are left out ({first})", stacklevel=2
@@ -295,6 +330,26 @@ def _final(
         if bare.strip() in columns.names("no_gold"):
             raise NoGoldError(f"{where}: no gold, only {value[-_SHOWN:]!r}")
     return _gold(bare, kind, where)
+
+
+def _choice(
+    options: Any, gold: Any, metadata: dict[str, Any], columns: Columns, where: str
+) -> str | tuple[str, ...]:
+    """Put the texts of the options into the metadata, and return the label of the right one."""
+    own = metadata.get("labels")
+    if own is not None and isinstance(options, list):
+        options = {"text": options, "label": own}
+    metadata["options"], letters = read_choices(
+        options,
+        gold,
+        where,
+        counts_from=columns.counts_from,
+        multiple=bool(metadata.get("multiple")),
+    )
+    if own is None:
+        return letters
+    named = tuple(str(own[ascii_uppercase.index(letter)]) for letter in letters)
+    return named if isinstance(letters, tuple) else named[0]
 
 
 def _gold(value: Any, kind: str | None, where: str) -> Any:

@@ -24,7 +24,8 @@ class CatalogueEntry:
         kind: how it is judged: "math", "choice" or "countdown"; "jsonl" where each row decides.
         description: one sentence.
         dataset: its id on the Hugging Face hub; "" where it is procedural or always local.
-        config: which configuration of that data set.
+        config: which configuration of that data set; several are read one after the other.
+        revision: which branch of it; None is the main one.
         splits: our names of splits -> the hub's.
         columns: which column holds what.
         licence: of the data, "n/a" where none applies.
@@ -33,6 +34,7 @@ class CatalogueEntry:
         generator: makes the generator of a procedural source from options.
         judge: options that its golds need of the judge, over the judge's own defaults.
         overlaps: other entries -> how its problems depend on theirs, where they do.
+        access: how to get at a data set that is not open to everyone; "" where it is.
         unverified: which of id, split, columns and licence no public source could confirm.
 
     Raises:
@@ -44,7 +46,8 @@ class CatalogueEntry:
     kind: str
     description: str
     dataset: str = ""
-    config: str | None = None
+    config: str | tuple[str, ...] | None = None
+    revision: str | None = None
     splits: Mapping[str, str] = field(
         default_factory=lambda: FrozenDict({"train": "train", "test": "test"})
     )
@@ -55,6 +58,7 @@ class CatalogueEntry:
     generator: Callable[..., Generate] | None = None
     judge: Mapping[str, Any] = field(default_factory=FrozenDict)
     overlaps: Mapping[str, str] = field(default_factory=FrozenDict)
+    access: str = ""
     unverified: str = ""
 
     def __post_init__(self) -> None:

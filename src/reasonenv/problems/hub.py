@@ -27,6 +27,7 @@ def load_hub(
     columns: Columns | Mapping[str, Any] | None = None,
     kind: str | None = None,
     name: str | None = None,
+    revision: str | None = None,
 ) -> ProblemList:
     """Return the problems of one split of a Hugging Face data set, in its order.
 
@@ -40,6 +41,7 @@ def load_hub(
         columns: which column holds what; None takes the usual names.
         kind: "math", "choice", "countdown"; None and "jsonl" let each row decide.
         name: what messages call it; the id unless given.
+        revision: which branch or commit of it; None is the main branch.
 
     Raises:
         MissingExtraError: `datasets` is not installed.
@@ -53,7 +55,7 @@ def load_hub(
     reason = "HF_HUB_OFFLINE is set" if told_offline else why_unreachable()
     try:
         with _offline(hub) if reason else contextlib.nullcontext():
-            rows = datasets.load_dataset(dataset, config, split=split)
+            rows = datasets.load_dataset(dataset, config, split=split, revision=revision)
     except datasets.exceptions.DatasetNotFoundError as error:
         raise DataError(
             f"{what} is not on the hub, or needs a login (`hf auth login`): {_first_line(error)}"

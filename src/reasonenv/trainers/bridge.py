@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reasonenv.envs.core import ReasoningEnv
-from reasonenv.rewards import RewardContext
+from reasonenv.rewards import Reward, RewardContext, RewardState, Scores, score_groups
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.prompts import PromptFormat, decode
-from reasonenv.trainers.storage import Row, rollout_rows
+from reasonenv.trainers.storage import Row, rollout_rows, scores_of
 from reasonenv.types import Problem, Rollout, canonical_json
 
 __all__ = ["Bridge"]
 
 
 class _Asked(NamedTuple):
-    """What a slot of the current generation asks; made once for the whole group."""
+    """What a slot of the current generation asks in one of its views; made once for all members."""
 
     problem: Problem
     prompt: str | list[dict[str, str]]
@@ -45,6 +45,9 @@ class Bridge:
         eval_samples: completions of one evaluation problem.
         end_ids: token ids that end a completion.
         total_steps: optimizer steps of the run, for schedules.
+        learned: what the loss reads in place of the environment's reward (GDPO's rewriting of it);
+            None: that reward itself.
+        state: what the reward's stateful nodes remember.
     """
 
     env: ReasoningEnv
@@ -56,6 +59,8 @@ class Bridge:
     eval_samples: int
     end_ids: frozenset[int]
     total_steps: int = 0
+    learned: Reward | None = None
+    state: RewardState = field(default_factory=RewardState)
     mode: str = "train"
     """"train" or "eval": set by the trainer before each generation."""
     rows: list[Row] = field(default_factory=list)
@@ -63,21 +68,37 @@ class Bridge:
     seconds: float = 0.0
     """What judging and scoring the last call took."""
 
-    _asked: dict[int, _Asked] = field(default_factory=dict)
+    _asked: dict[tuple[int, int], _Asked] = field(default_factory=dict)
 
     def resolve(self, slots: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return TRL's rows for the loader's slots: prompt, problem id and slot; never a gold."""
-        draws = self.train if self.mode == "train" else self.held_out
+        """Return TRL's rows for the loader's slots: prompt, problem id, slot, view; never a gold.
+
+        The rows of one group stand together: row i of a group asks view i modulo the number of
+        views of its slot.
+        """
+        training = self.mode == "train"
+        draws = self.train if training else self.held_out
         assert draws is not None
-        self._asked = {slot: self._ask(draws[slot]) for slot in {one["slot"] for one in slots}}
-        return [
-            {
-                "prompt": self._asked[one["slot"]].prompt,
-                "problem_id": self._asked[one["slot"]].problem.id,
-                "slot": one["slot"],
-            }
-            for one in slots
-        ]
+        size = self.group_size if training else self.eval_samples
+        views = self.env.views if training else self.env.eval_views
+        self._asked = {
+            (slot, view): self._ask(problem)
+            for slot in {one["slot"] for one in slots}
+            for view, problem in enumerate(draws.asked(slot, self.env, views))
+        }
+        rows = []
+        for i, one in enumerate(slots):
+            view = i % size % views
+            asked = self._asked[one["slot"], view]
+            rows.append(
+                {
+                    "prompt": asked.prompt,
+                    "problem_id": asked.problem.id,
+                    "slot": one["slot"],
+                    "view": view,
+                }
+            )
+        return rows
 
     def _ask(self, problem: Problem) -> _Asked:
         prompt = self.prompt(problem)
@@ -89,6 +110,7 @@ class Bridge:
         *,
         completion_ids: Sequence[Sequence[int]],
         slot: Sequence[int],
+        view: Sequence[int],
         trainer_state: Any,
         **_: Any,
     ) -> list[float | None]:
@@ -97,6 +119,7 @@ class Bridge:
         Args:
             completion_ids: token ids of each completion; rows of one group stand together.
             slot: the slot that each answers.
+            view: in which of the slot's views it was asked.
             trainer_state: TRL's, for the global step.
 
         Returns:
@@ -107,10 +130,11 @@ class Bridge:
         size = self.group_size if self.mode == "train" else self.eval_samples
         decoded = {tuple(ids): self._decode(ids) for ids in completion_ids}
         rollouts = []
+        asked = [self._asked[key] for key in zip(slot, view, strict=True)]
         for i, (ids, one) in enumerate(zip(completion_ids, slot, strict=True)):
             text, truncated = decoded[tuple(ids)]
             rollout = Rollout(
-                problem=self._asked[one].problem,
+                problem=asked[i].problem,
                 completion=text,
                 # The position keeps two draws of one slot apart, which uneven ranks may repeat.
                 group_id=f"{self.mode}-{step}-{one}-{i // size}",
@@ -120,11 +144,25 @@ class Bridge:
                 step=step,
             )
             rollouts.append(rollout)
-        context = RewardContext(step=step, total_steps=self.total_steps)
+        context = RewardContext(step, self.total_steps, self.state.values)
         judged, scores = self.env.judge_and_score(rollouts, context)
-        self.rows = rollout_rows(judged, scores, [self._asked[one].text for one in slot])
+        learned: Scores | None = None
+        if self.learned is not None and self.mode == "train":
+            learned = score_groups(self.learned, judged, context)
+        prompts = [one.text for one in asked]
+        self.rows = rollout_rows(judged, scores, prompts, learned, self.state.version)
         self.seconds = time.perf_counter() - started
-        return [None if np.isnan(value) else float(value) for value in scores.total]
+        total = scores.total if learned is None else learned.total
+        return [None if np.isnan(value) else float(value) for value in total]
+
+    def remember(self, rows: Sequence[Row]) -> None:
+        """Move the reward's state on by a training generation.
+
+        Args:
+            rows: of all ranks, so that each rank comes to the same state.
+        """
+        if self.state.values:
+            self.state = self.state.after(self.env.reward, scores_of(rows))
 
     def _decode(self, ids: Sequence[int]) -> tuple[str, bool]:
         return decode(self.tokenizer, ids, self.end_ids, self.tokenizer.pad_token_id)

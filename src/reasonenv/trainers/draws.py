@@ -1,17 +1,20 @@
-"""Which problem a training slot draws: a pure function of (seed, slot).
+"""Which problem a training slot draws, and how it is asked: pure functions of (seed, slot).
 
 TRL's data loader yields slots 0, 1, 2 ... and nothing else. The problem behind a slot is chosen
-here at generation time, identically on every rank and whatever the number of ranks.
+here at generation time, and so are the order and the labels of its options: identically on every
+rank and whatever the number of ranks.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from reasonenv.envs.core import ReasoningEnv
 from reasonenv.problems.base import Problems
 from reasonenv.types import Problem
 
@@ -27,7 +30,8 @@ class Draws:
     Args:
         problems: what is drawn from.
         seed: of the order.
-        shuffle: False keeps the problems' own order (evaluation).
+        shuffle: False keeps the problems' own order, and asks each problem in one way for ever
+            (evaluation).
     """
 
     problems: Problems
@@ -43,6 +47,31 @@ class Draws:
             int(_order((self.seed, attempt), epoch, size)[position]) if self.shuffle else position
         )
         return self.problems[index]
+
+    def asked(self, slot: int, env: ReasoningEnv, views: int = 1) -> tuple[Problem, ...]:
+        """Return what slot number `slot` asks: its problem in `views` renderings.
+
+        In training each slot asks anew; in evaluation (`shuffle=False`) a problem is asked in the
+        same way whatever its place, so that evaluations can be compared.
+
+        Args:
+            slot: which one.
+            env: renders (`ReasoningEnv.variants`).
+            views: how many renderings; member i of a group is asked number i modulo `views`.
+        """
+        problem = self[slot]
+        key = [slot] if self.shuffle else _numbers(problem.id)
+        rng = np.random.default_rng([self.seed, _RENDERING, *key])
+        return env.variants(problem, rng, views)
+
+
+_RENDERING = 0x5E1EC7  # tells these generators from those of `_order`
+
+
+def _numbers(name: str) -> list[int]:
+    """Return numbers that seed a generator by a problem's id, the same on every machine."""
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+    return [int.from_bytes(digest[:8], "big")]
 
 
 def slot_of_attempt(slot: int, attempt: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import random
 import warnings
@@ -18,6 +19,7 @@ from reasonenv.envs.core import ReasoningEnv
 from reasonenv.errors import ReasonEnvError, RecipeError
 from reasonenv.extras import need
 from reasonenv.problems import ProblemList, Problems
+from reasonenv.rewards import RewardState, gdpo
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
@@ -109,9 +111,11 @@ class Session:
             "env": self.env.spec.id if self.env.spec else type(self.env).__name__,
             "reward": repr(reward),
             "reward_range": {
-                "right": reward.range(correct=True),
-                "wrong": reward.range(correct=False),
+                who: [end if math.isfinite(end) else None for end in reward.range(correct=right)]
+                for who, right in (("right", True), ("wrong", False))
             },
+            "reward_dominates": not reward.warnings(),
+            "advantage": self.recipe.advantage,
             "train_problems": len(self.train),
             "held_out_problems": len(self.held_out) if self.held_out else 0,
         }
@@ -159,8 +163,8 @@ class Session:
         )
         model = load_model(recipe.model, recipe.dtype)
         # A resumed run keeps its layers and rank, also where the run that they came from is gone.
-        kept = run.facts.get("placement") if checkpoint is not None else None
-        placement = Placement(**kept) if kept else placement_of(recipe, model)
+        placed = run.facts.get("placement") if checkpoint is not None else None
+        placement = Placement(**placed) if placed else placement_of(recipe, model)
         tokenizer = load_tokenizer(recipe.model)
         chat_args = config.chat_template_kwargs
         estimates = Estimates(
@@ -178,13 +182,18 @@ class Session:
             eval_samples=recipe.eval.samples,
             end_ids=frozenset(),
             total_steps=steps,
+            learned=gdpo(self.env.reward, plan.group_size) if recipe.advantage == "gdpo" else None,
+            state=RewardState.first(self.env.reward),
         )
         guard = UnscoredGuard(recipe.unscored.limit, recipe.unscored.patience)
         if checkpoint is not None:
-            guard.streak = json.loads((checkpoint / MARK).read_text())["unscored_streak"]
+            kept = json.loads((checkpoint / MARK).read_text())
+            guard.streak = kept["unscored_streak"]
+            bridge.state = RewardState.from_json(kept.get("reward_state"), self.env.reward)
             if (checkpoint / ESTIMATES).is_file():  # checkpoints of version 0.1 have none
                 estimates.load(json.loads((checkpoint / ESTIMATES).read_text()))
         stop = StopAtBoundary(StopRequest(run.path / "stop"), plan.steps_per_cycle)
+        ours = [CompleteCheckpoint(guard, bridge), stop, ShowProgress()]
         trainer = EnvGRPOTrainer(
             bridge=bridge,
             guard=guard,
@@ -201,17 +210,12 @@ class Session:
             eval_dataset=slots(len(self.held_out)) if self.held_out else None,
             processing_class=tokenizer,
             peft_config=lora_config(placement.fields),
-            callbacks=[
-                MetricsFile(run.metrics),
-                KeepEstimates(estimates),  # before the mark of a complete checkpoint
-                CompleteCheckpoint(guard),
-                stop,
-                ShowProgress(),
-            ],
+            # The estimates go before the mark of a complete checkpoint.
+            callbacks=[MetricsFile(run.metrics), KeepEstimates(estimates), *ours],
         )
         bridge.end_ids = frozenset(trainer.eos_token_ids)
-        for ours in (PrinterCallback, ProgressCallback):
-            trainer.remove_callback(ours)
+        for theirs in (PrinterCallback, ProgressCallback):
+            trainer.remove_callback(theirs)
         if rank() == 0:
             because = trainer.all_rows_because
             silent = f"all rows run ({because})" if because else "rows without a share are skipped"
