@@ -92,6 +92,10 @@ class LaunchError(ReasonEnvError):
     """Raised when the processes of a run cannot be started, or one of them fails."""
 
 
+class EngineError(ReasonEnvError):
+    """Raised when vLLM cannot be reached, refuses an adapter, or does not sample from it."""
+
+
 class RewardError(ReasonEnvError):
     """Raised when a reward is composed wrongly or returns what it may not."""
 

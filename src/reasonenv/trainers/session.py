@@ -76,6 +76,8 @@ class Session:
         """
         recipe = self.recipe
         torch = need("torch", extra="train", by="reasonenv.trainers")
+        from reasonenv.trainers.engine.watch import EngineWatch
+
         steps = recipe.steps or self._steps_of_epochs()
         if rank() == 0:
             run.write_facts({**run.facts, **self._facts(steps)})
@@ -87,6 +89,7 @@ class Session:
             except ValueError as error:  # PEFT's and TRL's own checks, against the loaded model
                 raise RecipeError(f"the recipe does not fit {recipe.model}: {error}") from error
             progress = next(c for c in trainer.callback_handler.callbacks if hasattr(c, "close"))
+            watch = EngineWatch.start(trainer, recipe.vllm)
             try:
                 with stop_on_signals(stop.request):
                     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
@@ -98,6 +101,8 @@ class Session:
                 raise
             finally:
                 progress.close()
+            if rank() == 0 and watch.finish():
+                run.write_facts({**run.facts, **watch.facts})
             if not stop.stopped:
                 trainer.save_model(str(run.adapter))
             self._report(run)
@@ -149,6 +154,7 @@ class Session:
             MetricsFile,
             StopAtBoundary,
         )
+        from reasonenv.trainers.engine.watch import engine_context
         from reasonenv.trainers.progress import ShowProgress
         from reasonenv.trainers.trainer import EnvGRPOTrainer
 
@@ -193,26 +199,28 @@ class Session:
             if (checkpoint / ESTIMATES).is_file():  # checkpoints of version 0.1 have none
                 estimates.load(json.loads((checkpoint / ESTIMATES).read_text()))
         stop = StopAtBoundary(StopRequest(run.path / "stop"), plan.steps_per_cycle)
+        views = max(self.env.views, self.env.eval_views)
         ours = [CompleteCheckpoint(guard, bridge), stop, ShowProgress()]
-        trainer = EnvGRPOTrainer(
-            bridge=bridge,
-            guard=guard,
-            rollouts=run.rollouts,
-            stop=stop,
-            skip_silent=recipe.skip_silent,
-            estimates=estimates,
-            level=recipe.sampling.level,
-            resample=recipe.sampling.resample,
-            loraplus_lr_ratio=placement.loraplus_lr_ratio,
-            model=model,
-            args=config,
-            train_dataset=slots(plan.prompts_per_generation * plan.generations(steps)),
-            eval_dataset=slots(len(self.held_out)) if self.held_out else None,
-            processing_class=tokenizer,
-            peft_config=lora_config(placement.fields),
-            # The estimates go before the mark of a complete checkpoint.
-            callbacks=[MetricsFile(run.metrics), KeepEstimates(estimates), *ours],
-        )
+        with engine_context(recipe.vllm, config, model, run.path / "engine", views=views):
+            trainer = EnvGRPOTrainer(
+                bridge=bridge,
+                guard=guard,
+                rollouts=run.rollouts,
+                stop=stop,
+                skip_silent=recipe.skip_silent,
+                estimates=estimates,
+                level=recipe.sampling.level,
+                resample=recipe.sampling.resample,
+                loraplus_lr_ratio=placement.loraplus_lr_ratio,
+                model=model,
+                args=config,
+                train_dataset=slots(plan.prompts_per_generation * plan.generations(steps)),
+                eval_dataset=slots(len(self.held_out)) if self.held_out else None,
+                processing_class=tokenizer,
+                peft_config=lora_config(placement.fields),
+                # The estimates go before the mark of a complete checkpoint.
+                callbacks=[MetricsFile(run.metrics), KeepEstimates(estimates), *ours],
+            )
         bridge.end_ids = frozenset(trainer.eos_token_ids)
         for theirs in (PrinterCallback, ProgressCallback):
             trainer.remove_callback(theirs)
