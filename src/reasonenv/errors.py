@@ -10,10 +10,12 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
+    "BackendError",
     "BatchArithmeticError",
     "CheckerFailedError",
     "DataError",
     "EnvCheckError",
+    "EvaluationError",
     "GroupRequiredError",
     "HubUnavailableError",
     "LaunchError",
@@ -78,6 +80,14 @@ class RecipeError(ReasonEnvError):
 
 class BatchArithmeticError(RecipeError):
     """Raised when batch, group and process sizes do not fit together."""
+
+
+class EvaluationError(ReasonEnvError):
+    """Raised when an evaluation, or a comparison of two, cannot be done as asked."""
+
+
+class BackendError(EvaluationError):
+    """Raised when what samples completions (an engine, a server) fails or answers nonsense."""
 
 
 class RunDirectoryError(ReasonEnvError):

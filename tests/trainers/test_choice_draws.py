@@ -14,12 +14,12 @@ import reasonenv
 from reasonenv import ChoiceEnv, GRPOLearner, Problem, Recipe
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.errors import RecipeError
+from reasonenv.models.loading import load_tokenizer
+from reasonenv.models.prompts import PromptFormat
 from reasonenv.problems.choices import golds_of
 from reasonenv.trainers import read_rollouts
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
-from reasonenv.trainers.models import load_tokenizer
-from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.views import check_views
 
 OPTIONS = ("red", "blue", "green", "black")

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reasonenv import MathEnv, Problem, Status, Verdict
+from reasonenv.models.loading import load_model, load_tokenizer
+from reasonenv.models.prompts import PromptFormat
 from reasonenv.trainers.batch import plan_batches
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.guard import UnscoredGuard
-from reasonenv.trainers.models import load_model, load_tokenizer
-from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.session import slots
 from reasonenv.trainers.silent import silent_rows, why_all_rows

@@ -11,10 +11,10 @@ import torch
 from peft import LoraConfig, get_peft_model
 
 from reasonenv.errors import EngineError
+from reasonenv.models.loading import load_model, load_tokenizer
 from reasonenv.trainers.engine.checksum import base_checksum
 from reasonenv.trainers.engine.generation import EngineGeneration
 from reasonenv.trainers.engine.probe import engine_logprobs, probe_adapter
-from reasonenv.trainers.models import load_model, load_tokenizer
 
 TEXT = "<|user|>47+85=<|assistant|><answer>132</answer>"
 SYNCS = 12

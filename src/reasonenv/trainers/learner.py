@@ -15,6 +15,7 @@ from typing import Any
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.envs.registration import make, resolve
 from reasonenv.errors import HubUnavailableError, LaunchError, RecipeError, did_you_mean
+from reasonenv.models.loading import resolve_model
 from reasonenv.problems import (
     ProblemList,
     Problems,
@@ -27,7 +28,6 @@ from reasonenv.problems import (
 from reasonenv.rewards import Reward, check_turns, from_config
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.launch import launch, process_count, world_size
-from reasonenv.trainers.models import resolve_model
 from reasonenv.trainers.placement import placement_of
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.run import Run, default_out

@@ -18,6 +18,8 @@ import numpy as np
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.errors import ReasonEnvError, RecipeError
 from reasonenv.extras import need
+from reasonenv.models.loading import load_model, load_tokenizer
+from reasonenv.models.prompts import PromptFormat
 from reasonenv.problems import ProblemList, Problems
 from reasonenv.rewards import RewardState, gdpo
 from reasonenv.trainers.batch import BatchPlan
@@ -25,9 +27,7 @@ from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.launch import rank, world_size
-from reasonenv.trainers.models import load_model, load_tokenizer
 from reasonenv.trainers.placement import Placement, placement_of
-from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.run import MARK, Run, checkpoint_step
 from reasonenv.trainers.sampling import Estimates, ExpectedSignal
