@@ -1,61 +1,19 @@
 """The choice judge: one committed option or none, never a guess."""
 
-import json
 import pickle
-import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from reasonenv.answer_format import AnswerFormat
 from reasonenv.checkers import ChoiceJudge, extract_choice
-from reasonenv.types import Problem, Status, thaw
+from reasonenv.types import Problem, Status
 
-# Measured when the simple extractor was written; raise them when it gets better.
-DEV_FLOOR = 0.95
-REAL_FLOOR = 0.95
 OPTIONS = ["Sydney", "Canberra", "Melbourne", "Perth"]
 
 
-def judge(gold, completion, options=OPTIONS, **fields):
-    return ChoiceJudge(**fields)(Problem("?", gold, {"options": options}), completion)
-
-
-def outcome(rows, label):
-    """Return (the share extracted as labelled, the ids with a letter that is not the label)."""
-    found = {row["id"]: extract_choice(row["completion"], row["options"]).letter for row in rows}
-    agreed = sum(found[row["id"]] == row[label] for row in rows)
-    wrong = {row["id"] for row in rows if found[row["id"]] not in (None, row[label])}
-    return agreed / len(rows), wrong
-
-
-def test_straightforward_replies_are_all_read_right(cases):
-    for case in cases("choice/simple.jsonl"):
-        found = extract_choice(case["completion"], case["options"])
-        assert found.letter == case["expected"], (case, found)
-
-
-@pytest.fixture(scope="module")
-def dev(cases):
-    return outcome(cases("choice/dev.jsonl"), "expected")
-
-
-def test_agreement_with_the_hand_written_replies_does_not_fall(dev):
-    agreement, _ = dev
-    assert agreement >= DEV_FLOOR
-
-
-def test_no_more_wrong_letters_are_read_than_the_known_ones(dev, cases):
-    _, wrong = dev
-    [known] = cases("choice/known_wrong_letters.json")
-    assert wrong <= set(known)
-
-
-def test_what_models_really_wrote_is_read_as_well_as_measured(shared_cases):
-    agreement, wrong = outcome(shared_cases("choice/real_dev.jsonl"), "label")
-    assert agreement >= REAL_FLOOR
-    assert not wrong
+def judge(gold, completion, options=OPTIONS, metadata=None, **fields):
+    problem = Problem("?", gold, {"options": options, **(metadata or {})})
+    return ChoiceJudge(**fields)(problem, completion)
 
 
 def test_a_letter_is_correct_only_if_it_is_the_gold():
@@ -66,24 +24,56 @@ def test_a_letter_is_correct_only_if_it_is_the_gold():
 
 @pytest.mark.parametrize("gold", ["A", "B", "C", "D", None])
 def test_no_answer_is_never_paid_whatever_the_gold(gold):
-    assert judge(gold, "I cannot tell.").status is Status.NO_ANSWER
+    for text in ("I cannot tell.", "", "Answer:", "Not A.", "<answer></answer>", "\\boxed{A"):
+        assert judge(gold, text).status is Status.NO_ANSWER, text
     for text in (
         "Answer: A or B",
         "Answer: E",
         "B) Sydney",
         "ABCD",
+        "Answer: A. Wait, that is wrong.",
         "\\boxed{A}\\boxed{B}\\boxed{C}",
     ):
         assert judge(gold, text).status is Status.MALFORMED, text
 
 
-def test_the_detail_names_the_anchor_and_its_span_in_the_completion():
-    text = "<think>Answer: A</think> So: **Answer: B**"
+@pytest.mark.parametrize(
+    ("text", "anchor", "said"),
+    [
+        ("<think>Answer: A</think> So: **Answer: B**", "cue", "B"),
+        ("It is \\boxed{B}, I think.", "box", "B"),
+        ("<answer>B</answer>", "tag", "B"),
+        ('{"answer": "B"}', "field", "B"),
+        ("I would choose B since it is the seat of parliament.", "chosen", "B"),
+        ("Looking at all four, B is correct.", "is right", "B is correct"),
+        ("A ❌\nB ✅\nC ❌", "mark", "B ✅"),
+        ("Canberra", "whole reply", "Canberra"),
+        ("Parliament sits there.\n\nCanberra", "last line", "Canberra"),
+    ],
+)
+def test_the_detail_names_the_anchor_and_its_span_in_the_completion(text, anchor, said):
     found = extract_choice(text, OPTIONS)
     start, end = found.detail["span"]
-    assert found.letter == "B"
-    assert found.detail["anchor"] == "cue"
-    assert "B" in text[start:end]
+    assert (found.letter, found.detail["anchor"]) == ("B", anchor)
+    assert said in text[start:end]
+    assert said in found.detail["said"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Answer: A or B", "several labels"),
+        ("Answer: E", "label out of range"),
+        ("Answer: B) Sydney", "label and text disagree"),
+        ("Answer: B. Scratch that.", "retracted"),
+        ("Answer: not B", "negated"),
+        ("<answer></answer>", "empty answer tag"),
+        ("<answer>I would", "cut off before it was whole"),
+        ("Hello.", "no answer stated"),
+    ],
+)
+def test_the_detail_says_why_there_is_no_letter(text, reason):
+    assert extract_choice(text, OPTIONS).detail["reason"] == reason
 
 
 def test_the_demanded_place_outranks_other_statements_and_reasoning_does_not_count():
@@ -91,67 +81,10 @@ def test_the_demanded_place_outranks_other_statements_and_reasoning_does_not_cou
     text = "<reasoning>Answer: A</reasoning><answer>B</answer> The answer is C."
     assert judge("B", text, format=layout).status is Status.CORRECT
     assert judge("A", "<reasoning>Answer: A", format=layout).status is Status.NO_ANSWER
-
-
-@pytest.mark.parametrize("options", [None, [], ["one"], [1, 2], "AB", ["x"] * 27])
-def test_a_problem_without_usable_options_is_a_failed_checker(options):
-    assert judge("A", "A", options=options).status is Status.CHECKER_ERROR
-
-
-@pytest.mark.parametrize("gold", ["E", "", 1, "AB"])
-def test_a_gold_that_is_no_label_is_a_failed_checker(gold):
-    assert judge(gold, "A").status is Status.CHECKER_ERROR
-
-
-def test_a_judge_pickles():
-    judge = ChoiceJudge(AnswerFormat())
-    assert pickle.loads(pickle.dumps(judge)) == judge
-
-
-JUNK = ["a", "A ", "\\boxed{", "\\boxed{A}", "Answer: ", "Answer: A\n", "<think>", "</think>", " "]
-JUNK += ["\n", "*", "<answer>", '"answer": "', "A) x\n", "Ａ", "~~", "is ", "(", ". ", "not "]
-
-
-@pytest.mark.parametrize("piece", JUNK)
-def test_half_a_megabyte_of_junk_is_read_in_well_under_a_second(piece):
-    junk = piece * (500_000 // len(piece))
-    start = time.process_time()
-    extract_choice(junk, OPTIONS)
-    assert time.process_time() - start < 2.0  # measured: below 0.5
-
-
-PIECES = [
-    "\\boxed{",
-    "}",
-    "<think>",
-    "</think>",
-    "<answer>",
-    "</answer>",
-    "Answer: ",
-    "A",
-    "B",
-    "(C)",
-]
-PIECES += [" or ", ",", "not ", "Sydney", "Perth", "option ", "2", "\n", "**", '{"answer": "', "~~"]
-pieces = st.sampled_from(PIECES)
-texts = st.text(st.characters(), max_size=60) | st.lists(pieces, max_size=25).map("".join)
-
-
-@settings(max_examples=300)
-@given(texts, st.lists(st.text(max_size=8) | st.sampled_from(OPTIONS), min_size=2, max_size=6))
-def test_no_text_raises_and_a_letter_is_always_one_of_the_options(completion, options):
-    found = extract_choice(completion, options)
-    assert found == extract_choice(completion, options)
-    assert found.letter is None or found.letter in "ABCDEF"[: len(options)]
-    assert (found.letter is not None) == (found.status == "answered")
-    json.dumps(thaw(found.detail), allow_nan=False)
-
-
-@given(st.permutations(OPTIONS), st.sampled_from(OPTIONS))
-def test_an_option_text_is_read_as_its_letter_in_any_order(options, text):
-    expected = "ABCD"[options.index(text)]
-    for reply in (text, f"The answer is {text}.", f"<answer>{text.lower()}</answer>"):
-        assert extract_choice(reply, options).letter == expected
+    verdict = judge("B", "x <answer> (b) </answer>", format=layout)
+    start, end = verdict.detail["span"]
+    assert verdict.detail["anchor"] == "format"
+    assert "(b)" in "x <answer> (b) </answer>"[start:end]
 
 
 @pytest.mark.parametrize("mark", ["{}.", "{})", "({})", "[{}]", "{}:"])
@@ -160,3 +93,63 @@ def test_every_option_listed_in_the_answer_place_is_no_choice(mark, format):
     listed = "\n".join(f"{mark.format(a)} {b}" for a, b in zip("ABCD", OPTIONS, strict=True))
     verdict = judge("A", AnswerFormat().render(listed, "Hm."), format=format)
     assert verdict.status is Status.MALFORMED
+
+
+def test_several_right_options_have_to_be_chosen_exactly():
+    allowed = {"multiple": True}
+    for gold in (["A", "C"], ("C", "A"), "A,C", "AC"[0] + " C"):
+        assert judge(gold, "Answer: A and C", metadata=allowed).status is Status.CORRECT
+    assert judge(["A", "C"], "Answer: C, A", metadata=allowed).answer == "A,C"
+    assert judge(["A", "C"], "Answer: A", metadata=allowed).status is Status.INCORRECT
+    assert judge(["A", "C"], "Answer: A, B, C", metadata=allowed).status is Status.INCORRECT
+    assert judge(["B"], "Answer: B", metadata=allowed).status is Status.CORRECT
+    assert judge(["A", "C"], "Answer: A and F", metadata=allowed).status is Status.MALFORMED
+
+
+def test_labels_of_the_prompt_name_gold_and_answer():
+    roman = {"labels": ("I", "II", "III", "IV")}
+    assert judge("II", "Answer: ii", metadata=roman).answer == "II"
+    assert judge("B", "Answer: II", metadata=roman).status is Status.CORRECT
+    numbers = {"labels": ("1", "2", "3", "4")}
+    assert judge("2", "The answer is 2.", metadata=numbers).status is Status.CORRECT
+    assert judge("2", "The answer is Canberra.", metadata=numbers).answer == "2"
+
+
+@pytest.mark.parametrize("options", [None, [], ["one"], [1, 2], "AB", ["x"] * 27])
+def test_a_problem_without_usable_options_is_a_failed_checker(options):
+    verdict = judge("A", "A", options=options)
+    assert verdict.status is Status.CHECKER_ERROR
+    assert "metadata['options'] holds" in verdict.detail["error"]
+
+
+@pytest.mark.parametrize("gold", ["E", "", 1, "AB", ["A"]])
+def test_a_gold_that_is_no_label_is_a_failed_checker(gold):
+    assert judge(gold, "A").status is Status.CHECKER_ERROR
+
+
+@pytest.mark.parametrize(
+    "labels", [["A"], ["A", "A", "B", "C"], ["A", "B", "C", ""], [1, 2, 3, 4], "ABCD"]
+)
+def test_labels_that_do_not_name_each_option_once_are_a_failed_checker(labels):
+    verdict = judge("A", "A", metadata={"labels": labels})
+    assert verdict.status is Status.CHECKER_ERROR
+    assert "labels" in verdict.detail["error"]
+
+
+def test_labels_that_are_other_options_texts_are_a_failed_checker():
+    verdict = judge("1", "1", ["2", "4", "1"], {"labels": ["1", "2", "3"]})
+    assert verdict.status is Status.CHECKER_ERROR
+    assert "is the label of another" in verdict.detail["error"]
+
+
+def test_where_two_options_have_one_text_only_what_can_be_told_is_judged():
+    options = ["4 and 5", "6 and 6", "6 and 6", "7 and 8"]
+    assert judge("B", "Answer: B", options).status is Status.CORRECT
+    assert judge("B", "Answer: D", options).status is Status.INCORRECT
+    assert judge("B", "Answer: C", options).status is Status.CHECKER_ERROR
+    assert judge("B", "Answer: 6 and 6", options).status is Status.MALFORMED
+
+
+def test_a_judge_pickles():
+    judge = ChoiceJudge(AnswerFormat())
+    assert pickle.loads(pickle.dumps(judge)) == judge

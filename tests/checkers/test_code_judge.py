@@ -166,6 +166,44 @@ def f(x):
     assert list(verdict.detail["tests"]) == ["wrong_answer", "passed"]
 
 
+def test_a_verdict_shows_what_the_program_returned_where_it_is_wrong(pool):
+    program = (
+        "def f(x):\n return {0: [1, (2, 'a')], 1: 10 ** 5000, 2: list(range(10**5))}.get(x, 'y')\n"
+    )
+    tests = [
+        "assert f(9) == 'y'",
+        "assert f(0) == 1",
+        "assert f(1) == 1",
+        "r = f(2)\nr[:] = ['hidden']\nassert r == 1",
+        "f(9).foo()",
+    ]
+    verdict = run(pool, program, *tests)
+    shown = list(verdict.detail["returned"])
+    assert shown[:2] == [None, "[1, (2, 'a')]"]
+    assert shown[2] is not None
+    assert shown[3].startswith("[0, 1, 2,")
+    assert "hidden" not in shown[3]
+    assert shown[4] is None
+    assert max(len(text or "") for text in shown) <= 300
+    assert "returned" not in run(pool, program, tests[0]).detail
+    many = run(pool, "def f(x): return 'a' * 10**6", *["assert f(1) == 2"] * 50)
+    assert sum(text is not None for text in many.detail["returned"]) == 8
+
+
+def test_what_a_program_returns_is_never_taken_for_more_than_a_text(pool):
+    liar = "class T:\n __repr__ = lambda s: 'passed'\n"
+    program = f"{liar}def f(x): return [T()] if x else '\\x1b[2J'"
+    verdict = run(pool, program, "assert f(1) == 1", "assert f(0) == 1")
+    assert list(verdict.detail["tests"]) == ["wrong_answer", "wrong_answer"]
+    assert list(verdict.detail["returned"]) == [None, "'\\x1b[2J'"]
+
+
+def test_nothing_is_shown_that_was_told_to_another_function_of_the_program(pool):
+    program = "def f(x): return 'ab'\ndef same(a, b): return {b: 0}.get(a)"
+    verdict = run(pool, program, "assert same(f(1), 'hidden')")
+    assert list(verdict.detail["returned"]) == ["'ab'"]
+
+
 def test_a_failing_program_stops_the_tests_only_if_asked_to(pool):
     tests = ("assert f(1) == 1", "assert f(2) == 0", "assert f(3) == 3")
     program = "def f(x): return x"
@@ -175,6 +213,19 @@ def test_a_failing_program_stops_the_tests_only_if_asked_to(pool):
     texts = [{"input": str(n), "output": str(n % 2)} for n in range(3)]
     stopped = judge_program("input()\nprint(0)", texts, "stdio", sandbox=pool, stop_at_first=True)
     assert list(stopped.detail["tests"]) == ["passed", "wrong_answer", "not_run"]
+
+
+def test_thousands_of_tests_are_reported_one_by_one(pool):
+    tests = [f"assert f({n}) != 7" for n in range(6000)]
+    verdict = run(pool, "def f(x): return x", *tests)
+    assert (verdict.detail["passed"], verdict.detail["total"]) == (5999, 6000)
+    assert verdict.detail["tests"][7] == "wrong_answer"
+
+
+def test_tests_that_only_the_sandbox_reads_use_what_the_program_defines(pool):
+    long = f"x = sum([{'1, ' * 9000}])\nassert g(f(1)) == 4 and math.sqrt(x) > 1"
+    program = "import math\ndef f(x): return x + 1\ndef g(x): return x * 2"
+    assert run(pool, program, long).correct
 
 
 def test_a_program_that_dies_in_one_test_is_started_again_for_the_next(pool):

@@ -278,6 +278,14 @@ def test_feedback_shows_what_the_program_printed():
     assert "printed: '2\\n'" in told(STDIO, program("print(2)"))
 
 
+def test_feedback_shows_what_the_program_returned():
+    detail = {"tests": ["passed", "wrong_answer"], "returned": [None, "4"]}
+    judged = Judged(Rollout(GOOD, ""), Verdict(Status.INCORRECT, 0.5, "x", detail))
+    assert failures(judged, "tests").endswith("call: double(-46802)\n  returned: 4")
+    assert "returned: 4" in failures(judged, "full")
+    assert "returned" not in failures(judged, "score")
+
+
 def test_feedback_names_the_exception():
     text = told(GOOD, program("def double(n):\n    return n.two"))
     assert "0 of 2 tests passed.\nTest 1: AttributeError.\n  call: double(2)" in text

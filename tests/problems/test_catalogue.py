@@ -348,7 +348,7 @@ def test_the_shared_choice_files_are_read_but_for_unusable_questions(name, file,
 @needs_shared
 def test_a_file_of_ones_own_with_an_unusable_question_is_refused():
     path = SHARED / "aqua_rat.jsonl"
-    with pytest.raises(DataError, match="of problem aqua.*same text.*'unusable': 'leave_out'"):
+    with pytest.raises(DataError, match=r"of problem aqua.*same text.*'unusable': 'leave_out'"):
         load("jsonl", data=path)
     with pytest.warns(UserWarning, match="7 questions"):
         assert len(load("jsonl", data=path, columns={"unusable": "leave_out"})) == 247

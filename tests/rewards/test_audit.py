@@ -168,6 +168,13 @@ def test_a_schedule_is_compared_with_itself_at_each_step():
     assert "at step 0" in str(found)
 
 
+def test_of_a_very_long_schedule_its_ends_are_tried():
+    growing = Correct() + Scheduled(2 * Format("a"), Linear(0.0, 1.0, steps=1_000_000))
+    found = growing.audit()
+    assert (found.verdict, found.step) == ("refuted", 1_000_000)
+    assert (Correct() + Scheduled(0.5 * Format("a"), Linear(0.0, 1.0, steps=10**6))).audit()
+
+
 def test_a_curriculum_is_compared_with_itself_in_each_stage():
     reward = Curriculum(Stage(0.1 * Correct() + 0.05 * Format("a"), until="format"), Correct())
     assert reward.audit().verdict == "proved"

@@ -43,6 +43,14 @@ def test_it_gets_messages_where_the_prompt_is_messages(functions):
     assert term([one(prompt=({"role": "user", "content": "?"},))]).total.tolist() == [1.0]
 
 
+def test_trls_own_functions_take_messages():
+    term = from_trl("trl.rewards.format_rewards:think_format_reward", range=(0, 1), messages=True)
+    said = "<think>\nso\n</think>\nfour"
+    assert (0.5 * term)([one(said), one("four")]).total.tolist() == [0.5, 0.0]
+    assert parse(repr(term)) == term == pickle.loads(pickle.dumps(term))
+    assert from_config(term.to_config()) == term
+
+
 def test_it_round_trips_by_its_place(functions):
     reward = Correct() + 0.1 * from_trl(functions.is_gold, (0, 1), name="gold", group=True)
     assert repr(reward) == (

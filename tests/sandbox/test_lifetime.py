@@ -78,6 +78,43 @@ def test_jobs_of_many_threads_share_few_containers(pool):
     assert pool.open_slots == 1
 
 
+def test_nobody_overtakes_who_waits(pool):
+    order = []
+    start = threading.Barrier(3)
+
+    def many(name):
+        start.wait(60)
+        for _ in range(8):
+            assert pool.run(GOOD).outcomes == ("passed",)
+            order.append(name)
+
+    threads = [threading.Thread(target=many, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(order) == 24
+    # As long as all three want more, each gets every third.
+    assert all(len(set(order[i : i + 3])) == 3 for i in range(2, 15))
+
+
+def test_an_interrupted_waiter_gives_its_turn_to_the_next(pool):
+    slow = Job("import time\ndef f(x): time.sleep(0.5)", "assert", ("f(1)",), "f")
+    busy = threading.Thread(target=pool.run, args=(slow,))
+    busy.start()
+    timer = threading.Timer(0.2, signal.raise_signal, (signal.SIGINT,))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            pool.run(slow)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    busy.join(30)
+    assert pool.run(GOOD).outcomes == ("passed",)
+    assert pool.open_slots == 1
+
+
 def test_closing_leaves_no_container(pool):
     client = connect()
     before = {box.id for box in mine(client, os.getpid())}
@@ -87,6 +124,16 @@ def test_closing_leaves_no_container(pool):
     assert wait_for(lambda: {b.id for b in mine(client, os.getpid())} <= before)
     with pytest.raises(SandboxUnavailableError, match="closed"):
         box.run(GOOD)
+
+
+def test_a_job_of_a_pool_that_is_closed_under_it_says_so(pool):
+    slow = Job("import time\ndef f(x): time.sleep(3)", "assert", ("f(1)",), "f")
+    box = docker_sandbox(SandboxConfig(size=1))
+    box.warm()
+    threading.Timer(0.3, box.close).start()
+    with pytest.raises(SandboxUnavailableError, match="closed"):
+        box.run(slow)
+    assert wait_for(lambda: box.open_slots == 0)
 
 
 def test_nothing_is_left_after_kill_9_of_the_owner_and_one_prune(pool):

@@ -11,12 +11,12 @@ import pytest
 import torch
 
 from reasonenv import MathEnv, Problem, Status, Verdict
+from reasonenv.models.loading import load_model, load_tokenizer
+from reasonenv.models.prompts import PromptFormat
 from reasonenv.trainers.batch import plan_batches
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.guard import UnscoredGuard
-from reasonenv.trainers.models import load_model, load_tokenizer
-from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.session import slots
 from reasonenv.trainers.trainer import EnvGRPOTrainer
@@ -172,6 +172,9 @@ def test_unscored_members_are_counted_and_stored(tmp_path: Path) -> None:
     trainer = make_trainer(tmp_path)
     trainer._generate_and_score_completions(batch())
     assert trainer._metrics["train"]["unscored"] == [1 / 8]
+    lengths = [len(trainer.bridge.tokenizer(c)["input_ids"]) + 1 for c in COMPLETIONS]
+    share = lengths[COMPLETIONS.index("boom")] / sum(lengths)
+    assert trainer._metrics["train"]["masked"] == [pytest.approx(share)]
     assert trainer._metrics["train"]["status/checker_error"] == [1 / 8]
     assert trainer._metrics["train"]["accuracy"] == [pytest.approx(3 / 7)]
     stored = list(read_rollouts(tmp_path))

@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("pyarrow")
 image = pytest.importorskip("matplotlib.image")
 
+from reasonenv.dynamics.report import style  # noqa: E402
 from reasonenv.errors import DataError, RunDirectoryError  # noqa: E402
 from reasonenv.trainers.recipe import Recipe  # noqa: E402
 from reasonenv.trainers.report import (  # noqa: E402
@@ -119,7 +120,7 @@ def words_only(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw small pictures, where a test asks only whether they can be drawn."""
-    monkeypatch.setattr(plots, "_DPI", 40)
+    monkeypatch.setattr(style, "DPI", 40)
 
 
 def pixels(png: bytes) -> Any:
@@ -176,7 +177,7 @@ def test_a_change_within_the_noise_is_not_called_one(tmp_path: Path, words_only:
 def test_every_picture_is_a_png_that_shows_something(tmp_path: Path) -> None:
     run = trained_run(tmp_path / "run")
     write_report(run.path)
-    assert {path.name for path in (run.path / "plots").iterdir()} == PICTURES
+    assert {path.name for path in (run.path / "plots").iterdir()} == PICTURES | {"reward_parts.png"}
     for path in (run.path / "plots").iterdir():
         shown = pixels(path.read_bytes())
         assert shown.shape[1] >= 1000, "wide enough for a README"

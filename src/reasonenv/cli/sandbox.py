@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from reasonenv.sandbox.base import default_image
+
 __all__ = ["sandbox"]
 
 sandbox = typer.Typer(
@@ -15,7 +17,7 @@ sandbox = typer.Typer(
     add_completion=False,
 )
 
-IMAGE = "reasonenv-sandbox:python"
+IMAGE = default_image()
 _Image = Annotated[str, typer.Option(metavar="NAME", help="The image's name.")]
 
 

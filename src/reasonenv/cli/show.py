@@ -19,8 +19,10 @@ def show(
 ) -> None:
     """Show a problem as the model sees it, its gold, and the default reward with its range.
 
-    Python: env = reasonenv.make(ENV); env.prompt_text(env.problems[0])
+    Python: env = reasonenv.make(ENV); env.prompt_text(env.problems[0]), or what reset() returns.
     """
+    import numpy as np
+
     import reasonenv
     from reasonenv.cli.output import out
     from reasonenv.errors import DataError
@@ -29,7 +31,8 @@ def show(
     if not 0 <= index < len(made.problems):
         last = len(made.problems) - 1
         raise DataError(f"{env} has no problem {index}: --index goes from 0 to {last}")
-    problem = made.problems[index]
+    # As one draw would ask it: options in an order, under labels.
+    problem = made.variants(made.problems[index], np.random.default_rng(index))[0]
     gold = made.gold_completion(problem)
     right, wrong = made.reward.range(correct=True), made.reward.range(correct=False)
     for title, text in (

@@ -227,9 +227,10 @@ def _junk_for(env: ReasoningEnv, sample: list[Problem], number: int) -> Iterator
     yield "the prompt echoed", env.prompt_text(problem)
     yield "the prompt echoed as the answer", render(env.question(problem), "")
     options = [str(option) for option in problem.metadata.get("options") or ()]
+    labels: list[str] = []
     if options:
         default = [chr(ord("A") + i) for i in range(len(options))]
-        labels = list(problem.metadata.get("labels") or default)
+        labels = [str(label) for label in problem.metadata.get("labels") or default]
         if not (problem.metadata.get("multiple") and len(problem.answer) == len(labels)):
             yield "every option's label", render(", ".join(labels), "")
         listed = "\n".join(f"{a}. {b}" for a, b in zip(labels, options, strict=True))
@@ -239,12 +240,16 @@ def _junk_for(env: ReasoningEnv, sample: list[Problem], number: int) -> Iterator
     gold, foreign = env.gold_completion(problem), env.gold_completion(other)
     near = [sample[(number + i) % len(sample)] for i in range(-4, 5)]
     golds = dict.fromkeys(str(one.answer) for one in near if one.answer is not None)
+    if labels:  # the labels of other questions mean nothing here: with one of its own it is chosen
+        golds = dict.fromkeys(label for label in golds if label in labels)
     if gold is not None and len(golds) > 2:
         yield "a list of golds as the answer", render(", ".join(golds), "")
-    # Two golds may be one answer in two spellings: then each is right for the other, too.
+    # Two golds may be one answer in two spellings: then each is right for the other, too. And a
+    # label of another style may name an option in its own way: "1" is the first one.
     if (
         gold is not None
         and foreign is not None
+        and (not labels or str(other.answer) in labels)
         and _verdict(env, other, gold).status is not Status.CORRECT
     ):
         yield f"the gold of problem {other.id}", foreign

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from reasonenv.checkers import ChoiceJudge, Judge
 from reasonenv.envs.kinds import CatalogueEnv
 from reasonenv.problems.base import ProblemList, Problems
-from reasonenv.problems.choice_rendering import Rendering
+from reasonenv.problems.choice_rendering import Rendering, as_asked
 from reasonenv.problems.choices import check_choice, golds_of, labels_of
 from reasonenv.types import Problem
 
@@ -101,6 +101,10 @@ class ChoiceEnv(CatalogueEnv):
     ) -> tuple[Problem, ...]:
         """Return `count` renderings of a question: its options in different orders."""
         return self.rendering.views(problem, rng, count)
+
+    def as_asked(self, problem: Problem, rendering: Mapping[str, Any] | None) -> Problem:
+        """Return a question with the options, order and labels of a stored rendering."""
+        return problem if rendering is None else as_asked(problem, rendering)
 
     def below_question(self, problem: Problem) -> str:
         """Return the options, one a line: `A. text`."""

@@ -73,6 +73,7 @@ def _about(problem: Problem, index: int, judged: Judged, level: str) -> list[str
             function = str(problem.metadata.get("entry_point", "")).rpartition(".")[2]
             shown = ", ".join(repr(argument) for argument in thaw(given))
             lines.append(f"  call: {_cut(f'{function}({shown})')}")
+            lines += _returned(judged, index)
         if level == "full":
             lines.append(f"  expected: {_cut(str(thaw(test['output'])))!r}")
     elif isinstance(test, str):
@@ -81,7 +82,16 @@ def _about(problem: Problem, index: int, judged: Judged, level: str) -> list[str
             lines.append(f"  test: {_cut(test)}")
         elif calls := _calls(test, name):
             lines.append(f"  call: {_cut('; '.join(calls))}")
+        lines += _returned(judged, index)
     return lines
+
+
+def _returned(judged: Judged, index: int) -> list[str]:
+    """Return what the program returned last in a test that it got wrong: its own, like output."""
+    texts = judged.verdict.detail.get("returned") or ()
+    if index >= len(texts) or texts[index] is None:
+        return []
+    return [f"  returned: {_cut(str(texts[index]))}"]
 
 
 def _printed(judged: Judged, index: int) -> list[str]:

@@ -180,6 +180,19 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         """
         return (problem,) * count
 
+    def as_asked(self, problem: Problem, rendering: Mapping[str, Any] | None) -> Problem:
+        """Return the problem as a draw asked it, to judge a stored rollout again.
+
+        Args:
+            problem: one of `problems`.
+            rendering: what the draw's `metadata["rendering"]` held, as it was stored; None where
+                it held nothing.
+
+        Raises:
+            DataError: it is no rendering of this problem.
+        """
+        return problem
+
     def question(self, problem: Problem) -> str:
         """Return the question as text, without the instruction on layout."""
         prompt = problem.prompt

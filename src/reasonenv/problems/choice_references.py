@@ -14,6 +14,10 @@ from functools import lru_cache
 __all__ = ["Freedom", "freedom_of"]
 
 
+LONGEST_REFERENCE = 200
+"""Characters of an option that is made of labels, or speaks of all the others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Freedom:
     """What a rendering may change of a question.
@@ -48,7 +52,7 @@ _OF_OTHERS = re.compile(
 )
 _BY_PLACE = re.compile(rf"\b{_PLACES}\b", re.IGNORECASE)
 _AND = r"(?:,\s*(?:and|or)|,|&|\band\b|\bor\b|\bnor\b)"
-_BEFORE = r"(?:(?:[Bb]oth|[Ee]ither|[Nn]either|[Oo]nly|[Aa]ll\s+(?:but|except)|[Nn]ot|\w+s?)\s+)"
+_BEFORE = r"(?:\w+\s+)"  # "both", "options", "the medians of sets"
 _AFTER = r"(?:[\s,]+(?:only|alone|but|are|is|correct|right|true|false|both|together)\b.*)?"
 _NAMED = re.compile(
     r"\b(?i:the\s+)?(?i:first|second|third|fourth|last|previous|next|former|latter)\s+(?:\w+\s+)?"
@@ -60,7 +64,7 @@ _NAMED = re.compile(
 )
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def freedom_of(options: tuple[str, ...], stem: str = "") -> Freedom:
     """Return what a rendering may change of a question.
 
@@ -82,9 +86,12 @@ def freedom_of(options: tuple[str, ...], stem: str = "") -> Freedom:
     bare = [option.strip().rstrip(".;:,! ") for option in options]
     still = Freedom((), droppable=False, relabel=False)
     names = _labels_pattern(len(options))
-    if _NAMED.search(stem) or any(names.fullmatch(t) or _NAMED.search(t) for t in bare):
+    short = {place: text for place, text in enumerate(bare) if len(text) <= LONGEST_REFERENCE}
+    if any(_NAMED.search(text) for text in (stem, *bare)):
         return still
-    kept = [place for place, text in enumerate(bare) if _OF_OTHERS.fullmatch(text)]
+    if any(names.fullmatch(text) for text in short.values()):
+        return still
+    kept = [place for place, text in short.items() if _OF_OTHERS.fullmatch(text)]
     movable = tuple(place for place in range(len(options)) if place not in kept)
     if len(movable) < 2:
         return still

@@ -3,23 +3,24 @@
 `Rendering` is the plan; `Rendering.views(problem, rng, count)` draws from it. What a draw asks is
 again a `Problem` with the id of the one behind it, so that statistics, overlap and look-ups see one
 item; its `metadata` hold `options` and `labels` as asked, its answer is the label asked for, and
-`metadata["rendering"]` says how it came about.
+`metadata["rendering"]` says how it came about. `as_asked` makes it again from that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
 
+from reasonenv.errors import DataError
 from reasonenv.problems.choice_references import Freedom, freedom_of
 from reasonenv.problems.choices import check_choice, collisions, golds_of, labels_of
 from reasonenv.types import Problem
 
-__all__ = ["LABEL_STYLES", "NONE_OF_THE_ABOVE", "Rendering", "roman"]
+__all__ = ["LABEL_STYLES", "NONE_OF_THE_ABOVE", "Rendering", "as_asked", "roman"]
 
 LABEL_STYLES = ("letters", "numbers", "roman")
 NONE_OF_THE_ABOVE = "None of the above"
@@ -92,7 +93,7 @@ class Rendering:
     ) -> tuple[Problem, ...]:
         """Return `count` renderings of one question: the same options in different orders.
 
-        The first is the one that `count` = 1 gives. As long as there are fewer views than options,
+        The first is the one that `count` = 1 gives. While there are no more views than options,
         no option stands at the same place in two of them, so the right one's place tells nothing.
 
         Args:
@@ -158,6 +159,28 @@ class Rendering:
                     order[slot] = place
                 orders.append(tuple(order))
         return orders
+
+
+def as_asked(problem: Problem, rendering: Mapping[str, Any]) -> Problem:
+    """Return a question as a draw asked it.
+
+    Args:
+        problem: the question, as its source has it.
+        rendering: `metadata["rendering"]` of what was asked, or the same read back from JSON.
+
+    Raises:
+        DataError: it is no rendering of this question.
+    """
+    count = len(problem.metadata["options"])
+    order, style = rendering.get("order"), rendering.get("labels")
+    places = [*order] if isinstance(order, list | tuple) else []
+    inside = all(type(place) is int and ADDED <= place < count for place in places)
+    if len(places) < 2 or not inside or len(set(places)) < len(places) or style not in LABEL_STYLES:
+        raise DataError(
+            f"problem {problem.id}: {dict(rendering)!r:.200} is no rendering of its {count} "
+            'options; one is {"labels": "letters", "order": [1, 0], "view": 0}'
+        )
+    return _asked(problem, tuple(places), style, int(rendering.get("view", 0)))
 
 
 def _asked(problem: Problem, order: tuple[int, ...], style: str, view: int) -> Problem:

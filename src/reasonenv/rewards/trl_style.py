@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from reasonenv.errors import RewardError
-from reasonenv.rewards.base import Range, RewardContext, Term, plain, shown
+from reasonenv.rewards.base import Range, RewardContext, Term
 from reasonenv.rewards.custom import as_bounds, load_object
-from reasonenv.types import Group, Judged, thaw
+from reasonenv.rewards.spelling import plain, shown
+from reasonenv.types import Group, thaw
 
 __all__ = ["TrlTerm", "from_trl"]
 
@@ -22,10 +23,11 @@ class TrlTerm(Term):
     function: Callable[..., Any]
     limits: tuple[float, float]
     group: bool = False
+    messages: bool = False
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Call the function once, with the columns that it would find in TRL."""
-        found = list(self.function(**self._wanted(_columns(group))))
+        found = list(self.function(**self._wanted(_columns(group, self.messages))))
         if None in found:
             raise RewardError(
                 f"term {self.label} = {self!r} returned None for {found.count(None)} of "
@@ -71,7 +73,8 @@ class TrlTerm(Term):
     def _options(self) -> dict[str, Any]:
         options: dict[str, Any] = {"range": self.limits}
         options |= {"name": self.name} if self.name else {}
-        return options | ({"group": True} if self.group else {})
+        options |= {"group": True} if self.group else {}
+        return options | ({"messages": True} if self.messages else {})
 
     def to_config(self) -> dict[str, Any]:
         """Return `{"term": "from_trl", "function": "module:name", "range": [low, high], ...}`."""
@@ -83,7 +86,7 @@ class TrlTerm(Term):
         return f"from_trl({self.path!r}, {options})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _load, (self.path, self.limits, self.name, self.group)
+        return _load, (self.path, self.limits, self.name, self.group, self.messages)
 
 
 def from_trl(
@@ -91,6 +94,7 @@ def from_trl(
     range: tuple[float, float],
     name: str = "",
     group: bool = False,
+    messages: bool = False,
 ) -> TrlTerm:
     """Turn a reward function in TRL's form into a term.
 
@@ -104,6 +108,8 @@ def from_trl(
         range: the interval that its values never leave; leaving it is an error.
         name: under which it is logged; the function's name unless given.
         group: whether it compares the completions that it gets, so must get whole groups.
+        messages: whether it takes completions and prompts as lists of messages, as TRL's own do,
+            also where the problem's prompt is a text.
 
     Raises:
         RewardError: no function, or no finite range.
@@ -118,29 +124,33 @@ def from_trl(
         function = load_object(function, "reward function")
     if not callable(function) or isinstance(function, type):
         raise RewardError(f"from_trl takes a function, or its 'module:name', got {function!r}")
-    if not isinstance(name, str) or not isinstance(group, bool):
-        raise RewardError(f"from_trl: name is a text, group True or False; got {name!r}, {group!r}")
-    return TrlTerm(function, as_bounds(range), group, name=name)
+    if not isinstance(name, str) or not all(isinstance(one, bool) for one in (group, messages)):
+        raise RewardError(
+            f"from_trl: name is a text, group and messages are True or False; got {name!r}, "
+            f"{group!r} and {messages!r}"
+        )
+    return TrlTerm(function, as_bounds(range), group, messages, name=name)
 
 
-def _load(path: str, range: tuple[float, float], name: str, group: bool) -> TrlTerm:
-    return from_trl(path, range, name, group)
+def _load(path: str, range: tuple[float, float], name: str, group: bool, messages: bool) -> TrlTerm:
+    return from_trl(path, range, name, group, messages)
 
 
-def _columns(group: Group) -> dict[str, list[Any]]:
+def _columns(group: Group, messages: bool) -> dict[str, list[Any]]:
+    prompts = [thaw(judged.rollout.problem.prompt) for judged in group]
+    if messages:
+        prompts = [[{"role": "user", "content": p}] if isinstance(p, str) else p for p in prompts]
     columns: dict[str, list[Any]] = {
-        "prompts": [thaw(judged.rollout.problem.prompt) for judged in group],
-        "completions": [_completion(judged) for judged in group],
+        "prompts": prompts,
+        "completions": [
+            judged.rollout.text
+            if isinstance(prompt, str)
+            else [{"role": "assistant", "content": judged.rollout.text}]
+            for judged, prompt in zip(group, prompts, strict=True)
+        ],
         "answer": [thaw(judged.rollout.problem.answer) for judged in group],
     }
     names = {name for judged in group for name in judged.rollout.problem.metadata}
     for extra in sorted(names - columns.keys()):
         columns[extra] = [thaw(j.rollout.problem.metadata.get(extra)) for j in group]
     return columns
-
-
-def _completion(judged: Judged) -> Any:
-    text = judged.rollout.text
-    if isinstance(judged.rollout.problem.prompt, str):
-        return text
-    return [{"role": "assistant", "content": text}]

@@ -9,12 +9,36 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Job", "JobResult", "Sandbox", "SandboxConfig", "ScriptRun", "default_size"]
+from reasonenv.sandbox.image.words import words_of
+
+__all__ = [
+    "IMAGE_VARIABLE",
+    "Job",
+    "JobResult",
+    "Sandbox",
+    "SandboxConfig",
+    "ScriptRun",
+    "default_size",
+]
 
 MIB = 1 << 20
+
+IMAGE_VARIABLE = "REASONENV_SANDBOX_IMAGE"
+"""Names the image that configurations take which name none."""
+
+
+def default_image() -> str:
+    """Return the image's name: `IMAGE_VARIABLE`'s, or the usual one."""
+    return os.environ.get(IMAGE_VARIABLE) or "reasonenv-sandbox:python"
+
+
+MAX_SHOWN_CHARS = 300
+"""How much is kept of what a program returned."""
 
 
 def default_size() -> int:
@@ -24,18 +48,36 @@ def default_size() -> int:
     return max(1, min(32, (cores or 1) // max(1, int(ranks) if ranks.isdigit() else 1)))
 
 
+_READ_HERE = 20_000
+"""Longer tests are left to the sandbox: reading one would hold up all other threads."""
+
+
+@lru_cache(maxsize=16384)
+def _words(test: str) -> tuple[list[str], list[str]] | None:
+    """Return what a test uses; None where only the sandbox's interpreter may be able to say."""
+    if len(test) > _READ_HERE:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return words_of(test)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
 @dataclass(frozen=True)
 class SandboxConfig:
     """How a back end is set up. Every limit is on by default.
 
     Args:
-        image: the image's name, for back ends that have images.
+        image: the image's name, for back ends that have images; `REASONENV_SANDBOX_IMAGE` names
+            another default.
         size: how many jobs run at a time; 0 takes this process' share of the cores.
         memory_bytes: address space of the program's process; the container gets a quarter GiB more.
         scratch_bytes: room for files, in memory, for each of the places a program may write to.
         file_bytes: the largest single file.
         processes: processes and threads of the program.
-        cpus: cores that one sandbox may use at a time.
+        cpus: cores that one program may use at a time; its sandbox gets a quarter core more.
         recycle_after: jobs after which a sandbox is replaced by a fresh one.
         idle_s: seconds that a program may be idle beyond its CPU limit.
         overload_s: wall seconds, at least, after which a job is given up as no evidence.
@@ -45,7 +87,7 @@ class SandboxConfig:
         start_s: seconds that a sandbox may take to start.
     """
 
-    image: str = "reasonenv-sandbox:python"
+    image: str = field(default_factory=default_image)
     size: int = 0
     memory_bytes: int = 512 * MIB
     scratch_bytes: int = 64 * MIB
@@ -56,7 +98,7 @@ class SandboxConfig:
     idle_s: float = 1.0
     overload_s: float = 60.0
     runtime: str | None = None
-    cpu_shares: int = 2048
+    cpu_shares: int = 8192
     start_s: float = 60.0
 
 
@@ -121,6 +163,7 @@ class Job:
             spec = {
                 "kind": self.kind,
                 "tests": self.tests,
+                "words": [_words(test) if isinstance(test, str) else None for test in self.tests],
                 "entry_point": self.entry_point,
                 "setup": self.setup,
                 "helpers": self.helpers,
@@ -149,6 +192,8 @@ class JobResult:
         outcomes: one for each test that calls functions: "passed", "wrong_answer", "timeout",
             "memory", "output_limit", "killed", "crash", "exited", "not_run", or the class of an
             exception.
+        returned: for each such test a short text of what the program returned last, where that
+            was a wrong answer and one of the first; for people, never believed.
         runs: one for each input of a stdio job that was run.
         bad_test: what is wrong with the tests themselves, None where nothing is.
         stdout, stderr: heads of what the program wrote.
@@ -157,6 +202,7 @@ class JobResult:
     """
 
     outcomes: tuple[str, ...] = ()
+    returned: tuple[str | None, ...] = ()
     runs: tuple[ScriptRun, ...] = ()
     bad_test: str | None = None
     stdout: bytes = b""
@@ -188,6 +234,10 @@ class JobResult:
         bad = raw.get("bad")
         return cls(
             outcomes=outcomes,
+            returned=tuple(
+                None if text is None else str(text)[:MAX_SHOWN_CHARS]
+                for text in raw.get("returned", ())[:n_tests]
+            ),
             runs=runs,
             bad_test=None if bad is None else f"test {bad[0]}: {bad[1]}",
             stdout=raw.get("stdout", "").encode("latin-1"),

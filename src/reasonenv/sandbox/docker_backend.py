@@ -6,6 +6,7 @@ Every restriction is named in `restrictions`; the conformance suite tries to bre
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import select
 import socket
@@ -23,6 +24,9 @@ from reasonenv.sandbox.pool import Pool
 __all__ = ["docker_sandbox", "restrictions"]
 
 _INODES = 16384
+_REMOVE_S = 5.0
+_OVERHEAD_CPUS = 0.25
+"""What the supervisor and the tests' process may use beyond the program's share."""
 
 
 def restrictions(config: SandboxConfig) -> dict[str, Any]:
@@ -41,7 +45,7 @@ def restrictions(config: SandboxConfig) -> dict[str, Any]:
         "mem_limit": memory,
         "memswap_limit": memory,
         "pids_limit": config.processes + 8,
-        "nano_cpus": int(config.cpus * 1e9),
+        "nano_cpus": int((config.cpus + _OVERHEAD_CPUS) * 1e9),
         "cpu_shares": config.cpu_shares,
         "cap_drop": ["ALL"],
         # The supervisor's own: to become the program's user, and to end its processes.
@@ -83,13 +87,14 @@ class _Attached:
         self.buffer = bytearray()
         self.errors = Tail()
 
-    def _wait(self, writing: bool, deadline: float) -> None:
-        left = deadline - time.monotonic()
-        sockets = [self.socket]
-        ready = select.select(
-            [] if writing else sockets, sockets if writing else [], [], max(0.0, left)
-        )
-        if not any(ready):
+    def _wait(self, deadline: float) -> None:
+        # poll, not select: a trainer may have more descriptors than select can name
+        descriptor = self.socket.fileno()
+        if descriptor < 0:
+            raise EOFError("the connection was closed")
+        ready = select.poll()
+        ready.register(descriptor, select.POLLIN)
+        if not ready.poll(max(0.0, deadline - time.monotonic()) * 1000):
             raise TimeoutError("no answer in time")
 
     def send(self, data: bytes, deadline: float) -> None:
@@ -99,7 +104,7 @@ class _Attached:
     def _raw(self, size: int, deadline: float) -> bytes:
         data = bytearray()
         while len(data) < size:
-            self._wait(False, deadline)
+            self._wait(deadline)
             part = self.socket.recv(min(size - len(data), 1 << 20))
             if not part:
                 raise EOFError(str(self.errors) or "the container has ended")
@@ -123,6 +128,19 @@ class _Attached:
             self.socket.shutdown(socket.SHUT_RDWR)
         with contextlib.suppress(Exception):
             self.stream.close()
+        # The SDK's answer, which holds the socket too, is collected some time: not so long.
+        with contextlib.suppress(OSError):
+            os.close(self.socket.detach())
+        # An engine that hangs is not waited for: the container ends with its stream anyway.
+        remover = threading.Thread(target=self._remove, daemon=True)
+        try:
+            remover.start()
+        except RuntimeError:  # the interpreter is ending
+            self._remove()
+        else:
+            remover.join(_REMOVE_S)
+
+    def _remove(self) -> None:
         with contextlib.suppress(Exception):
             self.client.api.remove_container(self.container.id, force=True, v=True)
 

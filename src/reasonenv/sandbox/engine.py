@@ -42,12 +42,14 @@ FINGERPRINT_LABEL = "org.reasonenv.fingerprint"
 _IN_IMAGE = (
     "__init__.py",
     "candidate.py",
+    "clocks.py",
     "codec.py",
     "functions.py",
     "job.py",
     "scripts.py",
     "supervisor.py",
     "tester.py",
+    "words.py",
 )
 _PING_S = 0.9
 _BUILD = "build it with `reasonenv sandbox build`"

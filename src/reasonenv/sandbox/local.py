@@ -66,9 +66,11 @@ class _Child:
     def receive(self, size: int, deadline: float) -> bytes:
         assert self.process.stdout is not None
         fd = self.process.stdout.fileno()
+        ready = select.poll()
+        ready.register(fd, select.POLLIN)
         data = bytearray()
         while len(data) < size:
-            if not select.select([fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            if not ready.poll(max(0.0, deadline - time.monotonic()) * 1000):
                 raise TimeoutError("no answer in time")
             part = os.read(fd, min(size - len(data), 1 << 20))
             if not part:

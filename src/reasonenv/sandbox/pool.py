@@ -23,13 +23,14 @@ from reasonenv.sandbox.base import Job, JobResult, SandboxConfig, SandboxFailedE
 
 __all__ = ["Connection", "Pool", "Slot", "SlotBrokenError"]
 
-PROTOCOL = 1
+PROTOCOL = 2
 """The number that supervisors of this package say in their greeting."""
 
 _END_S = 30.0
 """How long cleaning up after a job may take."""
 
 _MAX_FRAME = 1 << 30
+_CLOSED = "the sandbox pool is closed; make a new one"
 
 
 class SlotBrokenError(Exception):
@@ -89,16 +90,14 @@ class Slot:
                 raise SlotBrokenError("the sandbox is not clean")
             self._unfinished = False
 
-    def run(self, job: Job) -> JobResult:
-        """Run one job.
+    def run(self, job: Job, data: bytes) -> JobResult:
+        """Run one job, of which `data` are the frames.
 
         Raises:
             SlotBrokenError: the supervisor broke; the slot is of no more use.
         """
         self.jobs += 1
         deadline = time.monotonic() + job.hard_s(self.config) + 20
-        frames = job.frames(self.config)
-        data = b"".join(struct.pack(">I", len(frame)) + frame for frame in frames)
         self._unfinished = True
         try:
             self.connection.send(data, deadline)
@@ -115,6 +114,15 @@ class Slot:
         """End it."""
         with contextlib.suppress(Exception):
             self.connection.close()
+
+
+class _Turn:
+    """Somebody who waits: is handed a slot, or the right to start one, and nobody comes between."""
+
+    def __init__(self) -> None:
+        self.called = threading.Event()
+        self.given = False
+        self.slot: Slot | None = None
 
 
 class Pool:
@@ -141,7 +149,7 @@ class Pool:
         self._idle: list[Slot] = []
         self._busy: set[Slot] = set()
         self._count = 0
-        self._waiting: deque[threading.Event] = deque()
+        self._waiting: deque[_Turn] = deque()
         self._pid = os.getpid()
         self._closed = False
         self.python: tuple[int, ...] | None = None
@@ -176,23 +184,27 @@ class Pool:
             raise errors[0]
 
     def run(self, job: Job) -> JobResult:
-        """Run `job`; see `Sandbox.run`."""
+        """Run `job`; see `Sandbox.run`. Jobs start in the order in which they are given."""
         why: list[str] = []
-        for _ in range(2):
-            slot = self._take()
+        # Made before a slot is taken: a sandbox shall not wait for its job.
+        frames = job.frames(self.config)
+        data = b"".join(struct.pack(">I", len(frame)) + frame for frame in frames)
+        slot = self._take()
+        while True:
             try:
-                result = slot.run(job)
+                result = slot.run(job, data)
             except SlotBrokenError as error:
                 why.append(str(error))
-                slot.close()
-                self._left(None, slot)
-                continue
+                if len(why) == 2:
+                    self._drop(slot)
+                    break
+                slot = self._renewed(slot)
             except BaseException:
-                slot.close()
-                self._left(None, slot)
+                self._drop(slot)
                 raise
-            self._left(slot)
-            return result
+            else:
+                self._left(slot)
+                return result
         raise SandboxFailedError(f"two sandboxes broke under this job: {'; '.join(why)}")
 
     def _open(self) -> Slot:
@@ -213,52 +225,90 @@ class Pool:
             self._idle, self._busy, self._count = [], set(), 0
             self._waiting.clear()
             self._pid = os.getpid()
-        while True:
-            turn: threading.Event | None = None
-            slot: Slot | None = None
+        turn: _Turn | None = None
+        slot: Slot | None = None
+        with self._lock:
+            if self._closed:
+                raise SandboxUnavailableError(_CLOSED)
+            if self._idle:
+                slot = self._idle.pop()
+                self._busy.add(slot)
+            elif self._count < self.size:
+                self._count += 1
+            else:
+                turn = _Turn()
+                self._waiting.append(turn)
+        if turn is not None:
+            slot = self._called(turn)
+        if slot is None:
+            return self._renewed(None)
+        try:
+            slot.finish()
+            if slot.jobs < self.config.recycle_after:
+                return slot
+        except SlotBrokenError:
+            pass
+        except BaseException:
+            self._drop(slot)
+            raise
+        return self._renewed(slot)
+
+    def _called(self, turn: _Turn) -> Slot | None:
+        """Wait for one's turn and return the slot that comes with it; None: start one."""
+        try:
+            turn.called.wait()
+        except BaseException:
             with self._lock:
-                if self._closed:
-                    raise SandboxUnavailableError("the sandbox pool is closed; make a new one")
-                if self._idle:
-                    slot = self._idle.pop()
-                elif self._count < self.size:
-                    self._count += 1
-                else:
-                    turn = threading.Event()
-                    self._waiting.append(turn)
-                if slot is not None:
-                    self._busy.add(slot)
-            if turn is not None:
-                turn.wait()
-                continue
-            try:
-                if slot is None:
-                    slot = self._open()
-                    with self._lock:
-                        self._busy.add(slot)
-                    return slot
-                slot.finish()
-                if slot.jobs < self.config.recycle_after:
-                    return slot
-            except SlotBrokenError:
-                pass
-            except BaseException:
-                self._left(None)
-                raise
-            if slot is not None:
-                slot.close()
-                self._left(None, slot)
+                given = turn.given
+                if turn in self._waiting:
+                    self._waiting.remove(turn)
+            if given:
+                self._left(turn.slot)
+            raise
+        if not turn.given:
+            raise SandboxUnavailableError(_CLOSED)
+        return turn.slot
+
+    def _renewed(self, slot: Slot | None) -> Slot:
+        """Return a fresh slot in the place of one that is no longer used."""
+        if slot is not None:
+            slot.close()
+        try:
+            if self._closed:
+                raise SandboxUnavailableError(_CLOSED)
+            fresh = self._open()
+        except BaseException:
+            self._left(None, slot)
+            raise
+        with self._lock:
+            self._busy.discard(slot)
+            self._busy.add(fresh)
+            closed = self._closed
+        if closed:
+            self._drop(fresh)
+            raise SandboxUnavailableError(_CLOSED)
+        return fresh
+
+    def _drop(self, slot: Slot) -> None:
+        slot.close()
+        self._left(None, slot)
 
     def _left(self, slot: Slot | None, gone: Slot | None = None) -> None:
-        """Put a slot back, or count one less; wake who waits longest."""
+        """Pass a slot on to who waits longest, or the right to start one; else put it back."""
         with self._lock:
             self._busy -= {slot, gone}
-            if slot is None or self._closed:
+            if self._closed:
+                self._count -= 1
+            elif self._waiting:
+                turn = self._waiting.popleft()
+                turn.given, turn.slot = True, slot
+                if slot is not None:
+                    self._busy.add(slot)
+                turn.called.set()
+            elif slot is None:
                 self._count -= 1
             else:
                 self._idle.append(slot)
-            if self._waiting:
-                self._waiting.popleft().set()
         if slot is not None and self._closed:
             slot.close()
 
@@ -273,7 +323,7 @@ class Pool:
             waiting = list(self._waiting)
             self._waiting.clear()
         for turn in waiting:
-            turn.set()
+            turn.called.set()
         threads = [threading.Thread(target=slot.close, daemon=True) for slot in slots]
         for thread in threads:
             with contextlib.suppress(RuntimeError):

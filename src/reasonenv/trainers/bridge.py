@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reasonenv.envs.core import ReasoningEnv
+from reasonenv.models.prompts import PromptFormat, decode
 from reasonenv.rewards import Reward, RewardContext, RewardState, Scores, score_groups
 from reasonenv.trainers.draws import Draws
-from reasonenv.trainers.prompts import PromptFormat, decode
 from reasonenv.trainers.storage import Row, rollout_rows, scores_of
 from reasonenv.types import Problem, Rollout, canonical_json
 

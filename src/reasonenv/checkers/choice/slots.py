@@ -8,276 +8,302 @@ or a negation.
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
-from reasonenv.checkers.math.read import read_number
+from reasonenv.checkers.choice.fold import ARABIC_LABELS, fold
+from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean, in_words, text_key
+from reasonenv.checkers.choice.positions import read_position
+from reasonenv.checkers.choice.reading import NOTHING, Reading, Slot, several
 
-__all__ = ["MAX_SLOT_CHARS", "Options", "Reading", "Slot", "clean", "fold", "read_slot"]
+__all__ = ["read_slot"]
 
-MAX_SLOT_CHARS = 600
-"""Of a slot: the longest option texts fit, a runaway line does not matter."""
-
-
-class Reading(StrEnum):
-    """What a slot holds."""
-
-    LETTER = "letter"
-    NOTHING = "nothing"
-    SEVERAL = "several labels"
-    CONTRADICTION = "label and text disagree"
-    OUT_OF_RANGE = "label out of range"
-    NEGATED = "negated"
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """What a slot holds, and the letter where it holds exactly one."""
-
-    reading: Reading
-    letter: str | None = None
-
-
-_NOTHING = Slot(Reading.NOTHING)
-
-_LOOKALIKES = dict(zip("АСЕНКМОРТХ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΧ", "ACEHKMOPTX" + "ABEZHIKMNOPTX", strict=True))
-_ARABIC = dict(zip("أبجد", "ABCD", strict=True))
-
-
-class _Fold(dict[int, str]):
-    """A table for `str.translate` that folds width and look-alikes and keeps every length."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        folded = _LOOKALIKES.get(char) or unicodedata.normalize("NFKC", char)
-        self[code] = folded if len(folded) == 1 else char
-        return self[code]
-
-
-_FOLD = _Fold({ord("‘"): "'", ord("’"): "'", ord("“"): '"', ord("”"): '"', ord("\u00a0"): " "})
-
-
-def fold(text: str) -> str:
-    """Return `text`, as long as before, with full-width, circled and look-alike letters plain."""
-    return text if text.isascii() else text.translate(_FOLD)
-
-
-_WRAPPER = re.compile(
-    r"\\(?:text(?:bf|it|rm)?|math(?:bf|rm|it|sf)|boldsymbol|boxed|fbox)\s*(?=\{)|</?[a-z]{1,6}>"
-    r"|\\[()\[\]]|\\(?:left|right|displaystyle|quad)\b|[*`$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"
-)
-_FRACTION = re.compile(r"\\[dt]?frac\{([^{}]{1,20})\}\{([^{}]{1,20})\}")
-
-
-def clean(text: str) -> str:
-    """Return a slot or an option text without Markdown, LaTeX wrapping and outer space."""
-    text = _FRACTION.sub(r"\1/\2", fold(text)[:MAX_SLOT_CHARS])
-    text = _WRAPPER.sub(" ", text)
-    while len(text) > 1 and text[0] == "{" and text.rstrip()[-1:] == "}":
-        text = text.strip()[1:-1]
-    return " ".join(text.split()).strip(" \"'")
-
-
-_ARTICLE = re.compile(r"(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
-_SQUEEZED = re.compile(r"[\s{}\\,]+")
-
-
-def _text_key(text: str) -> str:
-    return _SQUEEZED.sub(" ", _ARTICLE.sub("", clean(text).strip(" .。!,;:"), count=1)).casefold()
-
-
-class Options:
-    """The option texts of one problem, prepared once for many slots."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self.texts = tuple(texts)
-        self.letters = "".join(chr(ord("A") + index) for index in range(len(self.texts)))
-        self.keys = [_text_key(text).strip() for text in self.texts]
-        self.tight = [key.replace(" ", "") for key in self.keys]
-        self.have_digits = any(char.isdigit() for text in self.texts for char in text)
-
-    def letter_of_text(self, text: str) -> Slot | None:
-        """Return the option whose whole text this is; None where it is none."""
-        key = _text_key(text).strip()
-        tight = key.replace(" ", "")
-        if not tight:
-            return None
-        found = [i for i, other in enumerate(self.tight) if other == tight]
-        if not found:
-            return None
-        if len(found) > 1:
-            return Slot(Reading.SEVERAL)
-        return Slot(Reading.LETTER, self.letters[found[0]])
-
-    def letter_of_prefix(self, text: str) -> Slot | None:
-        """Return the longest option text that `text` begins with, ended by punctuation."""
-        key = _text_key(text).strip()
-        found = [
-            i
-            for i, other in enumerate(self.keys)
-            if other and key.startswith(other) and re.match(r"\s*[.;:(—–-]|\s*$", key[len(other) :])
-        ]
-        if not found:
-            return None
-        longest = max(len(self.keys[i]) for i in found)
-        best = [i for i in found if len(self.keys[i]) == longest]
-        return Slot(Reading.LETTER, self.letters[best[0]]) if len(best) == 1 else None
-
-    def letter_of_number(self, text: str) -> Slot | None:
-        """Return the only option of the same value, or the position where no option is a number."""
-        number = read_number(text) if len(text) <= 60 else None
-        if number is None:
-            return None
-        values = [read_number(option) for option in self.texts]
-        found = [i for i, other in enumerate(values) if other is not None and other == number]
-        if not found:
-            tails = [read_number(o.rpartition("=")[2]) for o in self.texts]
-            found = [i for i, other in enumerate(tails) if other is not None and other == number]
-        if found:
-            one = len(found) == 1
-            return Slot(Reading.LETTER, self.letters[found[0]]) if one else Slot(Reading.SEVERAL)
-        if self.have_digits or number.denominator != 1:
-            return None
-        return self.at(int(number))
-
-    def at(self, position: int) -> Slot:
-        """Return the option at a 1-based position."""
-        if 1 <= position <= len(self.letters):
-            return Slot(Reading.LETTER, self.letters[position - 1])
-        return Slot(Reading.OUT_OF_RANGE)
-
-    def label(self, letter: str) -> Slot:
-        """Return the option with this label, in either case."""
-        if letter.upper() in self.letters:
-            return Slot(Reading.LETTER, letter.upper())
-        return Slot(Reading.OUT_OF_RANGE)
-
+MAX_LEADS = 4
+"""Of words such as "option" or "probably" that may stand before a label."""
+BESIDE_CHARS = 200
+"""Characters after a label that are searched for a second one."""
+CORRECTED_WITHIN = 160
+"""Characters after a label that are searched for words that take it back."""
 
 _NEGATION = re.compile(
-    r"(?:certainly|clearly|definitely|probably)?\s*(?:not|never|isn't|n't|cannot|can't|neither|"
-    r"anything but|any but|except)\b",
+    r"(?:certainly|clearly|definitely|probably|surely|obviously)?\s*(?:not|never|isn't|n't|cannot"
+    r"|can't|neither|nor|none|anything but|any but|except|nicht|keine?s?|ni|ninguna?|nessuna?|nie"
+    r"|не|aucune?|不是|不|没有)\b",
     re.IGNORECASE,
 )
-_BUT = re.compile(r"(?<!any )(?<!thing )\bbut\s+(?:option\s+)?\(?([A-Z])\)?(?![A-Za-z0-9'])")
+_BUT = (
+    r"(?<!any )(?<!thing )(?:\bbut(?: rather)?|\bsondern|\bmais|\bsino|\bbensì|\bmas|\bmaar|\blecz"
+    r"|\bа|而是)[\s:*(]*(?:option\s+)?"
+)
 _LEAD = re.compile(
-    r"(?:(?:final|correct|best)\s+)?(?:(?:option|choice|answer|letter|la|die)\b\s*(?:is\b)?\s*[:#-]?\s*)"
-    r"|(?:probably|definitely|clearly|likely|most likely|simply|hence|so)\b,?\s+",
+    r"(?:(?:the|la|le|el|il|die|der|das|(?-i:o|a))\s+)?(?:(?:final|correct|best|right|richtige"
+    r"|bonne)\s+)?"
+    r"(?:(?:option|choice|answer|letter|statement|opción|opção|opzione|alternativa|letra|letter"
+    r"|lettre|lettera|antwort|réponse|respuesta|resposta|risposta|antwoord|odpowiedź|вариант|ответ"
+    r"|буква|seçenek|şık|phương án|đáp án|pilihan|jawaban|विकल्प|الخيار|optie|opcja)\b"
+    r"\s*(?:is\b|ist\b|est\b|es\b|è\b)?\s*[:#.-]?\s*|(?:选项|選項|选|選択肢)\s*[:：]?\s*)"
+    r"|(?:probably|definitely|clearly|likely|most likely|simply|hence|so|thus|therefore|i think"
+    r"|i believe|maybe|perhaps|certainly|obviously|of course|indeed|actually|just|only|indisputably"
+    r"|it is|it's|that is|is|be|lit|c'est|es|é|è|wohl|wahrscheinlich|eindeutig|sicher"
+    r"|probablement|sans doute|probablemente|seguramente|provavelmente|probabilmente"
+    r"|waarschijnlijk|prawdopodobnie|вероятно|скорее всего|muhtemelen)\b[,:]?\s+"
+    r"|(?:the|la|le|il|el|lo|die|der|das|de|het|à|to|то|это|(?-i:a"
+    r"|o))\s+(?=[\[(]?[A-Z][\])]?(?:[^\w']|\Z))"
+    r"|(?:应该是|可能是|大概是|是|为)\s*",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
-    r"[\[({<]{0,2}\s?([A-Za-z])\s?[\])}>]{0,2}(?![A-Za-z0-9'^_=\u00c0-\u052f]|[+*]\w|\s?[=≈<>])"
+_EITHER = re.compile(
+    r"(?:either|between|one of|both|entweder|soit|tra|entre|among)\b", re.IGNORECASE
 )
-_ARABIC_LABEL = re.compile(r"([أبجد])\s?[).:]")
-_JOINED = re.compile(
-    r"\s*(?:,|/|&|\+|;|\band\b|\bor\b|\bund\b|\boder\b|\bet\b|\bou\b|和|或|还是|、)+\s*(?:and\s+|or\s+|选)?"
-    r"(?:option\s+)?[\[(]?(?!(?:A|I)\s+[a-z]{3,})([A-Z])[\])]?(?![A-Za-z0-9'])",
+_MAY_FOLLOW_ARTICLE = re.compile(
+    r"\s+(?!(?:because|since|is|as|for|and|or|but|not|rather|with|which|though|although|fits|was"
+    r"|has"
+    r"|it|here|due|instead|seems|matches|works|best|being|where|while|weil|da|denn|ist|und|oder|car"
+    r"|parce|puisque|est|porque|pues|ya|es|è|perché|poiché|pois|é|omdat|want|bo|ponieważ|gdyż"
+    r"|потому|так|çünkü|vì|karena)\b)[^\W\d_A-Z]"
 )
-_LATER_LABEL = re.compile(r"(?:\band\b|\bor\b|[,/&;])\s*(?:option\s+)?[\[(]([A-Z])[\])]")
-_RATHER = re.compile(
-    r"(?:most likely|probably|if I have to choose,?|I(?:'d| would) (?:say|pick))\s+\(?([A-Z])\b"
+_ENDS_TEXT = re.compile(
+    r"\s*(?:\Z|[.;:,(—–!?)\n-](?!\d)|(?:because|since|as|which|who|with|due|and is|being|where"
+    r"|weil|da|denn|ist|car|parce|puisque|porque|pues|perché|perche|pois|omdat|want|ponieważ)\b)"
 )
-_LISTED = re.compile(r"^[ \t]*[\[(]?([A-Z])(?:[\])][.:]?|[.:])[ \t]", re.MULTILINE)
-_MANY = re.compile(r"[A-Z](?:[\s,]*[A-Z])+\.?\Z")
-_AFTER_ARTICLE = re.compile(
-    r"\s+(?!because\b|since\b|is\b|as\b|for\b|and\b|or\b|but\b|not\b|rather\b|with\b|which\b|though\b"
-    r"|fits\b|was\b|has\b|it\b|here\b|due\b)[a-z]"
+_ENDS_AFTER_LABEL = re.compile(r"\s*(?:\Z|[.;:!?)\n](?!\d))")
+_LABEL_LAST = r"(?P<text>.{{1,300}}?)\s*(?:[\[(]|[,;:—–-]\s|,?\s)(?:option\s|choice\s|answer\s)?"
+_NOT_NAMED = re.compile(
+    r"\b(?:not|never|no|n't|neither|nor|except|rather than|instead of|or|and|unless|if|than)\b"
+    r"|n't\b"
 )
-_TEXT_THEN_LABEL = re.compile(r"(.{1,300}?)\s*[\[(]([A-Z])[\])]\.?\Z")
-_ORDINALS = tuple(
-    re.findall(r"\w+", "first second third fourth fifth sixth seventh eighth ninth tenth")
+_POST_NEGATION = re.compile(r"\s*(?:değil|ではな|ではあり|じゃな|[이가]?\s?아니|नहीं)")
+_PLACEHOLDER = re.compile(
+    r"[\[({<\"'$*\s]*(?:X|LETTER|YOUR.{0,30}|OPTION|ANSWER|[A-Z]/[A-Z](?:/[A-Z])+|[A-Z]-[A-Z])"
+    r"[\])}>\"'$*\s.]*\Z"
 )
-_POSITION = re.compile(
-    rf"(?:it is |is )?(?:the\s+)?({'|'.join(_ORDINALS)}|last)\s+(?:option|choice|one|answer)\b",
+_OUTER = " .:,;!?-–—。，！？、|"
+_REJECTED = re.compile(
+    r"[\s:.)\]–—-]{0,5}(?:(?:is|are|was|seems|looks|ist|est|es|è|é|jest|to)\s)?(?:(?:clearly|also"
+    r"|too|just"
+    r"|simply|obviously|therefore|definitely)\s)?(?:wrong|incorrect|false\b|not\b|no\b(?=[\s.,;]"
+    r"|\Z)|out\b"
+    r"|ruled|excluded|eliminated|✗|✘|❌|×|falsch|nicht|faux|fausse|incorrecta|falsa|sbagliat|errad"
+    r"|fout|błędn"
+    r"|неверн|неправильн|yanlış|错|不|間違|틀|خطأ|गलत|sai\b|salah)",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"(?:option|choice|number|no\.?|#)\s*(\d{1,3})\b", re.IGNORECASE)
+_VERB = re.compile(
+    r"\s(?:is|was|are|isn't|wasn't|can|can't|cannot|does|doesn't|would|might|could|may|seems"
+    r"|looks|has"
+    r"|ist|est|es|è|é)\b"
+)
+_SPLIT = re.compile(
+    r"\s*(?:,|;|/|&|、|\band\b|\bund\b|\bet\b|\by\b|\be\b|\ben\b|\bi\b|\bи\b|\bve\b|和|と)\s*"
+)
 
 
-MAX_LEADS = 3
-"""Of words such as "option" or "probably" that may stand before a label."""
+def read_slot(raw: str, options: Options) -> Slot:
+    """Return which option the words of one slot name, or why they name none.
+
+    Args:
+        raw: the words, with whatever marks stand around them; the first 600 characters count.
+        options: of the problem.
+    """
+    raw = fold(raw[:MAX_SLOT_CHARS])
+    if len(options.labels.listed.findall(raw)) > 1:  # `clean` joins the lines
+        told = [options.labels.index(token) for token in options.labels.listed.findall(raw)]
+        if len(set(told)) > 1:
+            return Slot(Reading.SEVERAL, tuple(sorted({i for i in told if i >= 0})))
+    lines = raw.strip().split("\n")
+    if len(lines) > 1:
+        bare = [options.labels.bare_line.fullmatch(line) for line in lines if line.strip()]
+        if all(bare):
+            return several(*(options.labels.index(found[1]) for found in bare if found))
+    if _PLACEHOLDER.match(raw) and not _known(raw, options):
+        return NOTHING
+    return _read(clean(raw), options, MAX_LEADS)
 
 
-def read_slot(text: str, options: Options, leads: int = MAX_LEADS) -> Slot:
-    """Return which option the words of one slot name, or why they name none."""
-    slot = clean(text)
-    if not slot.strip(" .:,;-"):
-        return _NOTHING
-    whole = options.letter_of_text(slot)
-    bare = _LABEL.fullmatch(slot.strip(" .:,;!"))
-    if whole is not None and bare is None:
+def _known(raw: str, options: Options) -> bool:
+    inner = raw.strip("[](){}<>\"'$* .\n")
+    return options.labels.index(inner) >= 0 or options.whole(inner) is not None
+
+
+def _read(slot: str, options: Options, leads: int) -> Slot:
+    inner = slot.strip(_OUTER)
+    if not inner:
+        return NOTHING
+    labels = options.labels
+    bare = labels.lead.fullmatch(inner)
+    if bare:
+        found = options.label(bare["label"])
+        if found.reading is Reading.OPTION:
+            return found
+    whole = options.whole(slot)
+    if whole is not None:
         return whole
-    if len(set(_LISTED.findall(text[:MAX_SLOT_CHARS]))) > 1:  # `clean` joins the lines
-        return Slot(Reading.SEVERAL)
+    if bare:
+        return options.number(inner) or Slot(Reading.OUT_OF_RANGE)
     if _NEGATION.match(slot):
-        but = _BUT.search(slot)
-        return options.label(but[1]) if but else Slot(Reading.NEGATED)
-    position = _POSITION.match(slot)
-    if position:
-        word = position[1].lower()
-        at = len(options.texts) if word == "last" else _ORDINALS.index(word) + 1
-        return options.at(at)
-    numbered = _NUMBERED.match(slot)
-    if numbered:
-        clash = options.letter_of_text(numbered[1])
-        if clash is not None and clash != options.at(int(numbered[1])):
-            return Slot(Reading.CONTRADICTION)
-        return options.at(int(numbered[1]))
+        return _negated(slot, options)
+    position = read_position(slot, options)
+    if position is not None:
+        return position
     lead = _LEAD.match(slot)
     if lead and lead.end() < len(slot) and leads > 0:
-        return read_slot(slot[lead.end() :], options, leads - 1)
-    if _MANY.fullmatch(slot) and len({c for c in slot if c.isalpha()}) > 1:
-        return Slot(Reading.SEVERAL)
+        return _read(slot[lead.end() :], options, leads - 1)
+    either = _EITHER.match(slot)
+    if either:
+        named = labels.standing.findall(slot, 0, 80)
+        if len(set(named)) > 1:
+            return several(*(labels.index(token) for token in named))
+    run = labels.run.match(inner)
+    if run and run.end() == len(inner):
+        told = [labels.index(token) for token in re.findall(labels.upper, inner)]
+        if -1 not in told:
+            return several(*told)
     return (
         _labelled(slot, options)
-        or _text_labelled(slot, options)
-        or options.letter_of_prefix(slot)
-        or options.letter_of_number(slot.strip(" .()[]"))
-        or _NOTHING
+        or _text_first(slot, options)
+        or options.prefix(slot, _ENDS_TEXT)
+        or options.number(slot.strip(" :,;!?"))
+        or _texts_joined(slot, options)
+        or _last_words(slot, options)
+        or NOTHING
     )
+
+
+def _negated(slot: str, options: Options) -> Slot:
+    but = re.search(_BUT + rf"[\[(]?({options.labels.upper})(?![\w'])", slot)
+    if but:
+        return options.label(but[1])
+    tokens = [options.labels.index(token) for token in options.labels.standing.findall(slot)]
+    return Slot(Reading.NEGATED, tuple(index for index in tokens if index >= 0))
 
 
 def _labelled(slot: str, options: Options) -> Slot | None:
     """Read `B`, `(b)`, `B) Canberra`, `B because ...`, `A and C`; None where no label leads."""
-    arabic = _ARABIC_LABEL.match(slot)
+    labels = options.labels
+    arabic = labels.arabic.match(slot)
     if arabic:
-        return options.label(_ARABIC[arabic[1]])
-    found = _LABEL.match(slot)
+        return options.label(ARABIC_LABELS[arabic[1]])
+    found = labels.lead.match(slot)
     if found is None:
         return None
-    letter, rest = found[1], slot[found.end() :]
-    bracketed = found[0] != letter
-    alone = not rest.strip(" .,:;!)-")
-    if letter.islower() and not (alone or bracketed or rest[:1] in ".):"):
-        return None
-    if not alone and not bracketed and letter.upper() in "AI" and _AFTER_ARTICLE.match(rest):
-        prefix = options.letter_of_prefix(slot)
-        if prefix is not None:
-            return prefix
-        if options.letter_of_text(rest) is None:
+    token, rest = found["label"], slot[found.end() :]
+    bracketed = bool(found["open"].strip() or found["close"].strip())
+    alone = not rest.strip(_OUTER + ")]")
+    if labels.are_letters:
+        if token.islower() and not (alone or bracketed or rest[:1] in ".):"):
             return None
-    answer = options.label(letter)
-    joined = _JOINED.match(rest) or _LATER_LABEL.search(rest)
-    if joined and joined[1] != letter.upper():
-        rather = _RATHER.search(rest)
-        return options.label(rather[1]) if rather else Slot(Reading.SEVERAL)
-    named = options.letter_of_text(rest.lstrip(" ).:-—–(,").rstrip(" )"))
+        if not alone and not bracketed and token in "AIEOY" and _MAY_FOLLOW_ARTICLE.match(rest):
+            prefix = options.prefix(slot, _ENDS_TEXT)
+            own = options.label(token)
+            if prefix is not None:
+                return prefix
+            named = options.whole(rest)
+            if named is None or named.positions != own.positions:
+                return None
+    elif not (alone or bracketed or rest[:1] in ".):,;" or rest[:1].isspace()):
+        return None
+    answer = options.label(token)
+    if answer.reading is Reading.OUT_OF_RANGE:
+        return answer if alone or bracketed or rest[:1] in ".):" else None
+    if alone:
+        return answer
+    if _POST_NEGATION.match(rest):
+        return Slot(Reading.NEGATED, answer.positions)
+    if _REJECTED.match(rest) and options.whole(rest.lstrip(" :.)-")) is None:
+        return Slot(Reading.NEGATED, answer.positions)
+    if not bracketed and _VERB.match(rest):
+        return None  # a sentence about the option: `spoken` knows whether it calls it right
+    joined = _joined(answer, rest[:BESIDE_CHARS], options)
+    if joined is not None:
+        return joined
+    corrected = labels.corrected.search(rest[:CORRECTED_WITHIN])
+    if corrected and labels.index(corrected[1]) >= 0:
+        return options.label(corrected[1])
+    named = _text_after_label(rest, options)
     if (
         named is not None
-        and answer.letter is not None
-        and named.letter not in (None, answer.letter)
+        and named.reading is Reading.OPTION
+        and named.positions != answer.positions
     ):
-        return Slot(Reading.CONTRADICTION)
+        return Slot(Reading.CONTRADICTION, (*answer.positions, *named.positions))
     return answer
 
 
-def _text_labelled(slot: str, options: Options) -> Slot | None:
-    """Read `William Shakespeare (C)`."""
-    found = _TEXT_THEN_LABEL.match(slot)
+def _joined(first: Slot, rest: str, options: Options) -> Slot | None:
+    """Read what follows the first of several labels: "or C", ", D and A", "or C, most likely C"."""
+    labels = options.labels
+    joined = labels.joined.match(rest)
+    positions = list(first.positions)
+    at = 0
+    while joined:
+        positions.append(labels.index(joined[joined.lastindex or 1]))
+        at = joined.end()
+        joined = labels.joined.match(rest, at)
+    if at == 0:
+        later = labels.later.search(rest) if "(" in rest or "[" in rest else None
+        if later is None or labels.index(later[1]) in first.positions:
+            return None
+        positions.append(labels.index(later[1]))
+    if len(set(positions)) > 1:
+        rather = labels.rather.search(rest, at)
+        if rather:
+            return options.label(rather[1])
+    return several(*positions)
+
+
+def _text_after_label(rest: str, options: Options) -> Slot | None:
+    """Return the option whose text follows a label."""
+    text = rest.lstrip(" ).:-—–(,[]\"'").rstrip()
+    if rest.lstrip()[:1] == "(" and text.endswith(")"):
+        text = text[:-1]
+    if not text:
+        return None
+    whole = options.whole(text) or options.prefix(text, _ENDS_AFTER_LABEL)
+    if whole is None and text[:1].isdigit():
+        number = options.number(text.strip(_OUTER))
+        whole = number if number is not None and number.by == "number" else None
+    return whole
+
+
+def _text_first(slot: str, options: Options) -> Slot | None:
+    """Read `William Shakespeare (C)` and `Canberra, option B`."""
+    if len(slot) > MAX_SLOT_CHARS // 2:
+        return None
+    found = re.match(_LABEL_LAST.format() + rf"({options.labels.upper})[\])]?[.!]?\Z", slot)
     if found is None:
         return None
-    named, labelled = options.letter_of_text(found[1]), options.label(found[2])
-    if named is None or named.letter is None:
+    named, label = options.whole(found["text"]), options.label(found[2])
+    if named is None or named.reading is not Reading.OPTION:
         return None
-    return labelled if named == labelled else Slot(Reading.CONTRADICTION)
+    if named.positions == label.positions:
+        return named
+    return Slot(Reading.CONTRADICTION, (*named.positions, *label.positions))
+
+
+def _texts_joined(slot: str, options: Options) -> Slot | None:
+    """Read "Rhine and Thames": texts of several options, joined as a list."""
+    parts = [part for part in _SPLIT.split(slot.strip(_OUTER)) if part]
+    if not 2 <= len(parts) <= len(options.texts):
+        return None
+    named = [options.whole(part) for part in parts]
+    if not all(found is not None and found.position is not None for found in named):
+        return None
+    return several(*(found.positions[0] for found in named if found))
+
+
+def _last_words(slot: str, options: Options) -> Slot | None:
+    """Read "clearly a warm colour: C" and "the planet Jupiter": one option ends the slot."""
+    if len(slot) > MAX_SLOT_CHARS // 2:
+        return None
+    labels = options.labels
+    tokens = {token for token in labels.standing.findall(slot) if token not in ("A", "I")}
+    closing = re.search(rf"[:—–]\s*[\[(]?({labels.upper})[\])]?[.!]?\Z", slot)
+    if closing and len(tokens | {closing[1]}) == 1:
+        found = options.label(closing[1])
+        return Slot(found.reading, found.positions, "last words")
+    key = text_key(slot)
+    if tokens or _NOT_NAMED.search(key):
+        return None
+    words = in_words(key)
+    named = options.named(words)
+    if len({position for position, _, _ in named}) == 1 and named[-1][2] == len(words):
+        return Slot(Reading.OPTION, (named[0][0],), "last words")
+    return None

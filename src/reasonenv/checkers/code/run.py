@@ -134,7 +134,9 @@ def judge_program(
     Returns:
         `score` is the share of tests passed; `detail` holds "tests" (an outcome for each),
         "passed", "total", "failure" (one of `FAILURES`, or None), "stdout", "stderr" (heads) and
-        "trusted". SANDBOX_UNAVAILABLE, CHECKER_TIMEOUT (the machine is overloaded) and
+        "trusted"; "returned", where a test got a wrong value: for each test the head of that value
+        as a text, or None. It is the program's own word, for people and for feedback.
+        SANDBOX_UNAVAILABLE, CHECKER_TIMEOUT (the machine is overloaded) and
         CHECKER_ERROR (sandboxes that broke twice, tests that cannot run) say nothing about it.
 
     Raises:
@@ -309,6 +311,8 @@ def _verdict(program: str, result: JobResult, outcomes: list[str], trusted: bool
         "stderr": _head(shown.stderr if shown else result.stderr),
         "trusted": trusted,
     }
+    if any(text is not None for text in result.returned):
+        detail["returned"] = list(result.returned)
     if failure == "syntax_error":
         detail["syntax_ok"] = False
     score = passed / len(outcomes) if outcomes else 0.0

@@ -10,6 +10,7 @@ import atexit
 import builtins
 import contextlib
 import os
+import socket
 import sys
 import threading
 import types
@@ -25,7 +26,7 @@ from .codec import (
     write_frame,
 )
 
-__all__ = ["run_functions", "run_script"]
+__all__ = ["prepare", "run_functions", "run_script"]
 
 _MAX_MESSAGE = 2000
 
@@ -38,8 +39,11 @@ def _module(name: str) -> types.ModuleType:
     return module
 
 
-def _streams() -> None:
-    """Give the program real text streams on its own descriptors 0, 1 and 2."""
+def prepare() -> None:
+    """Make text streams on descriptors 0, 1 and 2: those of whoever is forked from here.
+
+    Done once, by the supervisor, which uses none of them, so that their buffers stay empty.
+    """
     for fd, name, mode, errors in (
         (0, "stdin", "r", "surrogateescape"),
         (1, "stdout", "w", "surrogateescape"),
@@ -81,7 +85,6 @@ def run_script(program: bytes, report: int) -> int:
         program: the source.
         report: where the class name of what it raised is written, for the outcome's name alone.
     """
-    _streams()
     module = _module("__main__")
     code = 0
     try:
@@ -129,7 +132,6 @@ def run_functions(program: bytes, channel: int, prefix: bytes = b"") -> None:
             name that the program does not define.
         prefix: a source to run first, the problem's setup.
     """
-    _streams()
     module = _module("solution")
     try:
         if prefix:
@@ -174,3 +176,18 @@ def _answer(names: dict[str, Any], request: bytes) -> bytes:
         return encode(["b"])
     except BaseException as error:
         return encode(["x", _name(error), _message(error)])
+
+
+def rehearse() -> None:
+    """Go through what each process will do, so that it finds caches filled and code specialised.
+
+    A process that is forked copies each page that it writes to: what is written beforehand, it
+    need not copy. Called by the supervisor, once, on calls of our own.
+    """
+    ours, its = socket.socketpair()
+    with ours, its:
+        for arguments in ([[0]], [0]) * 20:
+            write_frame(ours.fileno(), encode(["f", arguments, {}]))
+        ours.shutdown(socket.SHUT_WR)
+        run_functions(b"def f(x):\n    x.append(1)\n    return (x, {1: 'a'}, 0.5)\n", its.fileno())
+    del sys.modules["solution"]

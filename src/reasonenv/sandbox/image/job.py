@@ -7,69 +7,40 @@ idle time counts too. Time spent waiting for a CPU never counts: load does not c
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
-import random
 import resource
 import select
 import signal
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from . import candidate
+from .clocks import Box, Clock, counter, cpu_of, queued_of, read_at
 
-__all__ = ["HEAD_BYTES", "TICK_S", "Box", "Job", "Stream", "gone", "named", "text_of"]
+__all__ = ["HEAD_BYTES", "TICK_S", "Box", "Job", "Stream", "fork", "gone", "named", "text_of"]
 
 TICK_S = 0.02
 HEAD_BYTES = 65536
+_LIBC = ctypes.PyDLL(None)
 
 
-@dataclass(frozen=True)
-class Box:
-    """Where jobs run: uids of both sides (None: stay who we are), work dir, cgroup files."""
+def fork() -> int:
+    """Fork without Python's hooks, which cost more than the fork itself.
 
-    program_uid: int | None
-    tester_uid: int | None
-    workdir: str
-    cpu_file: str | None = None
-    oom_file: str | None = None
+    They make locks and generators of random numbers anew, for what threads may have left behind.
+    Here a process has one thread whenever it forks, and holds no lock; all programs shall start
+    with the same random numbers. The interpreter's own lock is kept over the call (PyDLL).
 
-
-def _number_in(path: str | None, key: str) -> int | None:
-    if path is None:
-        return None
-    try:
-        with open(path, "rb") as file:
-            words = file.read().split()
-    except OSError:
-        return None
-    if len(words) == 1:
-        return int(words[0])
-    with contextlib.suppress(ValueError):
-        return int(words[words.index(key.encode()) + 1])
-    return None
-
-
-def _proc_cpu(pid: int) -> float:
-    """Return the CPU seconds of a process and of its children that were waited for."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-    except OSError:
-        return 0.0
-    return sum(int(part) for part in fields[11:15]) / os.sysconf("SC_CLK_TCK")
-
-
-def _queued(pid: int) -> float:
-    """Return the seconds that the threads of a process were runnable and had no CPU."""
-    total = 0
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        for task in os.listdir(f"/proc/{pid}/task")[:64]:
-            with open(f"/proc/{pid}/task/{task}/schedstat", "rb") as file:
-                total += int(file.read().split()[1])
-    return total / 1e9
+    Raises:
+        OSError: no process can be started.
+    """
+    pid: int = _LIBC.fork()
+    if pid < 0:
+        raise OSError("no process can be forked")
+    return pid
 
 
 @dataclass
@@ -102,36 +73,6 @@ class Stream:
                 return
 
 
-class _Clock:
-    """CPU and idle time since `restart`."""
-
-    def __init__(self, box: Box) -> None:
-        self.box = box
-        self.pids: tuple[int, ...] = ()
-        self.spent = self.credit = 0.0
-        self.restart()
-
-    def cpu(self) -> float:
-        path = self.box.cpu_file
-        value = _number_in(path, "usage_usec")
-        if value is None:
-            return self.spent + sum(_proc_cpu(pid) for pid in self.pids if pid != os.getpid())
-        return value / (1e6 if path and path.endswith("cpu.stat") else 1e9)
-
-    def restart(self, pids: tuple[int, ...] = ()) -> None:
-        self.pids = pids or self.pids
-        self.wall0, self.cpu0 = time.monotonic(), self.cpu()
-        self.queued0 = self.queued()
-
-    def queued(self) -> float:
-        return self.credit + sum(map(_queued, self.pids))
-
-    def used(self) -> tuple[float, float]:
-        """Return CPU seconds, and wall seconds less the wait for a CPU."""
-        queued = self.queued() - self.queued0
-        return self.cpu() - self.cpu0, time.monotonic() - self.wall0 - max(0.0, queued)
-
-
 class Job:
     """A job on its way: its processes, its clocks, its limits."""
 
@@ -139,8 +80,9 @@ class Job:
         self.box, self.header = box, header
         self.fds: list[int] = []
         self.began = time.monotonic()
-        self.job_clock, self.clock = _Clock(box), _Clock(box)
-        self.oom0 = _number_in(box.oom_file, "oom_kill")
+        self.job_clock, self.clock = Clock(box), Clock(box)
+        self.next_look = self.began + TICK_S
+        self.oom0 = counter(box.oom_fd, b"oom_kill")
         self.pid = self.tester_pid = 0
         self.reason: str | None = None
         self.overload = False
@@ -150,15 +92,16 @@ class Job:
 
     # -- processes -----------------------------------------------------------------------------
 
-    def pipe(self) -> tuple[int, int]:
-        """Return a pipe that the program may also open by name (/dev/stdin and its like)."""
-        if self.box.program_uid is None:
-            return self.own(*os.pipe())
-        os.seteuid(self.box.program_uid)
+    def pipes(self, count: int) -> list[tuple[int, int]]:
+        """Return pipes that the program may also open by name (/dev/stdin and its like)."""
+        uid = self.box.program_uid
+        if uid is not None:
+            os.seteuid(uid)
         try:
-            return self.own(*os.pipe())
+            return [self.own(*os.pipe()) for _ in range(count)]
         finally:
-            os.seteuid(0)
+            if uid is not None:
+                os.seteuid(0)
 
     def own(self, first: int, second: int) -> tuple[int, int]:
         """Note two descriptors, to be closed with the job at the latest."""
@@ -176,7 +119,7 @@ class Job:
         prepare: Callable[[], bytes],
         work: Callable[[bytes], int],
         fds: tuple[int, int, int],
-        keep: int,
+        keep: tuple[int, ...],
         uid: int | None,
         confined: bool = True,
     ) -> int:
@@ -186,13 +129,13 @@ class Job:
             prepare: run as who we are, with all our descriptors.
             work: run with these descriptors and no others.
             fds: what it gets as 0, 1 and 2.
-            keep: what it gets as 3.
+            keep: what it gets as 3 and on.
             uid: who runs `work`.
             confined: whether limits and uid are set before `work`.
         """
         for attempt in range(20):
             try:
-                pid = os.fork()
+                pid = fork()
                 break
             except OSError:  # the program before holds all the processes there may be
                 self.kill_strays()
@@ -204,10 +147,10 @@ class Job:
         code = 70
         try:
             data = prepare()
-            moved = [os.dup(fd) for fd in (*fds, keep)]
+            moved = [os.dup(fd) for fd in (*fds, *keep)]
             for target, fd in enumerate(moved):
                 os.dup2(fd, target)
-            os.closerange(4, 4096)
+            os.closerange(len(moved), 4096)
             os.setsid()
             if confined:
                 self.confine(uid)
@@ -236,8 +179,10 @@ class Job:
             resource.setrlimit(what, (soft, hard))
         os.umask(0o022)
         os.chdir(self.box.workdir)
-        with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-            file.write("1000")
+        with contextlib.suppress(OSError):
+            fd = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+            os.write(fd, b"1000")
+            os.close(fd)
         if uid is not None:
             os.setgroups([])
             os.setresgid(uid, uid, uid)
@@ -250,33 +195,34 @@ class Job:
         prefix = self.header.get("prefix", "").encode()
 
         def work(program: bytes) -> int:
-            own = __name__.rpartition(".")[0]
-            for name in [n for n in sys.modules if n == own or n.startswith(own + ".")]:
-                del sys.modules[name]
-            sys.argv[:] = ["program.py"]
-            random.seed(0)
             if script:
                 return candidate.run_script(program, 3)
             candidate.run_functions(program, 3, prefix)
             return 0
 
-        self.pid = self.fork(prepare, work, fds, keep, self.box.program_uid)
+        self.pid = self.fork(prepare, work, fds, (keep,), self.box.program_uid)
         self.reason = None
 
     def kill(self, reason: str) -> None:
         """Kill the program, for the first reason that there was."""
         if self.reason is None:
             self.reason = reason
+        self.end()
         self.kill_strays()
 
-    def kill_strays(self) -> None:
-        """Kill every process of the program, whatever session it moved to."""
+    def end(self) -> None:
+        """Kill the program's process and those of its group."""
         if self.pid:
             for kill in (os.kill, os.killpg):
                 with contextlib.suppress(OSError):
                     kill(self.pid, signal.SIGKILL)
+
+    def kill_strays(self) -> None:
+        """Kill every process of the program, whatever session it moved to."""
         uid = self.box.program_uid
         for _ in range(10 if uid is not None else 0):
+            if self.alone():
+                return
             found = False
             for name in os.listdir("/proc"):
                 if name.isdigit() and int(name) != self.pid:
@@ -288,6 +234,18 @@ class Job:
             if not found:
                 return
 
+    def alone(self) -> bool:
+        """Whether this process has no child at all, so that no stray can be anywhere.
+
+        Where a process dies, those that it had started become ours (we are their subreaper, and so
+        is none of the program's, once its own are dead): with no child there is no descendant.
+        """
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return True
+        return False
+
     def bury(self) -> None:
         """Wait for the strays that have died: they count as processes until then."""
         with contextlib.suppress(ChildProcessError):
@@ -298,12 +256,31 @@ class Job:
                     return
                 os.waitpid(ended.si_pid, os.WNOHANG)
 
+    def leave(self) -> None:
+        """Note what the program's process took; it ends with the place, nobody waits for it here.
+
+        Waiting would delay the result by the time that the kernel takes to give its memory back.
+        """
+        top = 0
+        if self.pid and self.box.cpu_fd is not None:
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                status = read_at(f"/proc/{self.pid}/status")
+                top = int(status.partition(b"VmHWM:")[2].split()[0]) * 1024
+        if top:
+            self.rss = max(self.rss, top)
+            self.end()
+        else:  # it has ended already, or its CPU time is known by its own count alone
+            self.end()
+            self.reap()
+
     def reap(self) -> str:
         """Wait for the program's process, which is ending, and return how it ended."""
         pid, self.pid = self.pid, 0
         if not pid:
             return self.reason or "exited"
-        cpu, queued = _proc_cpu(pid), _queued(pid)
+        cpu = 0.0 if self.box.cpu_fd is not None else cpu_of(pid)
+        # The wait for a CPU decides nothing any more where the job is over before its first look.
+        queued = queued_of(pid) if self.job_clock.queued0 is not None else 0.0
         for clock in (self.clock, self.job_clock):
             clock.spent += cpu
             clock.credit += queued
@@ -319,7 +296,7 @@ class Job:
             number = os.WTERMSIG(status)
             if number == signal.SIGXCPU:
                 return "timeout"
-            oom = _number_in(self.box.oom_file, "oom_kill")
+            oom = counter(self.box.oom_fd, b"oom_kill")
             if number == signal.SIGKILL and oom != self.oom0:
                 return "memory"
             return "killed" if number == signal.SIGKILL else "crash"
@@ -331,11 +308,19 @@ class Job:
 
     # -- limits --------------------------------------------------------------------------------
 
+    def wait_ms(self) -> float:
+        """Return how long one may wait before the next look at the limits, in ms."""
+        return max(1.0, (self.next_look - time.monotonic()) * 1000)
+
     def check(self) -> None:
-        """Kill the program if it is over a limit."""
+        """Kill the program if it is over a limit; clocks are read once a tick."""
         header = self.header
         if any(stream.seen > stream.limit for stream in self.out):
             self.kill("output_limit")
+        now = time.monotonic()
+        if now < self.next_look:
+            return
+        self.next_look = now + TICK_S
         cpu, idle = self.clock.used()
         job_cpu, job_idle = self.job_clock.used()
         grace = header["idle_s"]
@@ -344,7 +329,7 @@ class Job:
         if job_cpu > header["job_s"] or job_idle > header["job_s"] + grace:
             self.exhausted = True
             self.kill("timeout")
-        if time.monotonic() - self.began > header["hard_s"]:
+        if now - self.began > header["hard_s"]:
             self.overload = self.exhausted = True
             self.kill("timeout")
 
@@ -359,10 +344,9 @@ class Job:
 
 
 def _uid_of(pid: str) -> int:
-    with open(f"/proc/{pid}/status", "rb") as file:
-        for line in file:
-            if line.startswith(b"Uid:"):
-                return int(line.split()[1])
+    for line in read_at(f"/proc/{pid}/status").split(b"\n"):
+        if line.startswith(b"Uid:"):
+            return int(line.split()[1])
     return -1
 
 

@@ -9,14 +9,14 @@ import select
 from typing import Any
 
 from .codec import read_frame
-from .job import HEAD_BYTES, TICK_S, Box, Job, Stream, named, text_of
+from .job import HEAD_BYTES, Box, Job, Stream, named, text_of
 
 __all__ = ["run_scripts"]
 
 
 def _script(job: Job, program: bytes, data: bytes, limit: int) -> dict[str, Any]:
     """Run the program once with `data` on its standard input."""
-    (in_r, in_w), (out_r, out_w), (err_r, err_w), (rep_r, rep_w) = (job.pipe() for _ in range(4))
+    (in_r, in_w), (out_r, out_w), (err_r, err_w), (rep_r, rep_w) = job.pipes(4)
     job.launch(True, lambda: program, (in_r, out_w, err_w), rep_w)
     job.close(in_r, out_w, err_w, rep_w)
     for fd in (in_w, out_r, err_r, rep_r):
@@ -24,8 +24,8 @@ def _script(job: Job, program: bytes, data: bytes, limit: int) -> dict[str, Any]
     out = Stream(out_r, limit, limit)
     err = Stream(err_r, HEAD_BYTES, 64 << 20)
     job.out = [out, err]
-    job.clock.restart((job.pid,))
-    job.job_clock.pids = (job.pid,)
+    job.clock.pids = job.job_clock.pids = (job.pid,)
+    job.clock.restart()
     ended = os.pidfd_open(job.pid)
     view, writing = memoryview(data), bool(data)
     if not writing:
@@ -38,7 +38,7 @@ def _script(job: Job, program: bytes, data: bytes, limit: int) -> dict[str, Any]
                 poll.register(stream.fd, select.POLLIN)
         if writing:
             poll.register(in_w, select.POLLOUT)
-        ready = {fd for fd, _ in poll.poll(TICK_S * 1000)}
+        ready = {fd for fd, _ in poll.poll(job.wait_ms())}
         for stream in job.out:
             if stream.fd in ready:
                 stream.drain()
@@ -56,9 +56,10 @@ def _script(job: Job, program: bytes, data: bytes, limit: int) -> dict[str, Any]
             break
         job.check()
     os.close(ended)
-    cpu = job.clock.used()[0]
-    job.kill_strays()
+    cpu = job.clock.cpu() - job.clock.cpu0
+    job.end()
     outcome = job.reap()
+    job.kill_strays()
     for stream in job.out:
         if stream.open:
             stream.drain(1 << 16)

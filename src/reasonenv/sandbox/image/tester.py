@@ -6,21 +6,38 @@ descends from has ever held them.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import contextlib
 import importlib
 import json
+import reprlib
 import select
 import socket
 import struct
-import sys
 from collections.abc import Callable
 from typing import Any
 
-from .codec import MAX_VALUE_BYTES, NotPlainError, TooLargeError, decode, encode, read_exact
+from .codec import (
+    MAX_VALUE_BYTES,
+    NotPlainError,
+    TooLargeError,
+    decode,
+    encode,
+    read_exact,
+    write_all,
+    write_frame,
+)
+from .words import words_of
 
 __all__ = ["run_tests"]
+
+_SHOWN_TESTS = 8
+_SHOWN_CHARS = 300
+_REPR = reprlib.Repr()
+_REPR.maxlevel, _REPR.maxstring, _REPR.maxother, _REPR.maxlong = 4, 200, 200, 100
+_REPR.maxlist = _REPR.maxtuple = _REPR.maxset = _REPR.maxfrozenset = _REPR.maxdict = 20
+_REPR.maxdeque = _REPR.maxarray = 20
+_DUMPS = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class CandidateError(Exception):
@@ -40,18 +57,20 @@ class CandidateOutcomeError(BaseException):
 
 
 class Candidate:
-    """The program, over a socket that the job's process hands over."""
+    """The program, over a socket: the first is there from the start, others are asked for."""
 
-    def __init__(self, control: socket.socket) -> None:
-        self.control = control
-        self.link: socket.socket | None = None
+    def __init__(self, control: socket.socket, link: socket.socket, entry: str) -> None:
+        self.control, self.entry = control, entry
+        self.link: socket.socket | None = link
         self.raised: BaseException | None = None
         self.decided: str | None = None
+        self.answered = b""
 
     def start(self) -> list[Any]:
-        """Ask for a fresh process and return what became of loading the program."""
-        self.close()
-        self.control.send(b'["need"]')
+        """Ask for a fresh process, if this one is gone, and return how the program loaded."""
+        if self.link is not None:
+            return self.receive()
+        self.control.send(b"need")
         fds: list[int] = []
         while not fds:  # a late word about the process before may come first
             data, fds, _, _ = socket.recv_fds(self.control, 64, 1)
@@ -83,7 +102,8 @@ class Candidate:
             (size,) = struct.unpack(">I", head)
             if size > MAX_VALUE_BYTES + 1024:
                 raise CandidateGoneError
-            answer = decode(self._exact(size))
+            self.answered = self._exact(size)
+            answer = decode(self.answered)
         except (EOFError, OSError, NotPlainError):
             raise CandidateGoneError from None
         if type(answer) is not list or not answer or type(answer[0]) is not str:
@@ -135,7 +155,10 @@ class Candidate:
             self.link.sendall(struct.pack(">I", len(message)) + message)
         except OSError:
             raise CandidateGoneError from None
+        before = self.answered
         answer = self.receive()
+        if name != self.entry:  # another function may have been told what is expected
+            self.answered = before
         match answer:
             case ["r", value]:
                 return value
@@ -203,38 +226,6 @@ def _class(candidate: Candidate, name: str) -> type:
     return type(name, (), {"__getattr__": method})
 
 
-def _free_names(tree: ast.AST) -> set[str]:
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    stored = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            stored.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            stored.update((a.asname or a.name).partition(".")[0] for a in node.names)
-        elif isinstance(node, ast.arg):
-            stored.add(node.arg)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            stored.add(node.name)
-    loaded = {node.id for node in names if isinstance(node.ctx, ast.Load)}
-    return loaded - stored - set(dir(builtins))
-
-
-def _modules(tests: list[Any]) -> dict[str, Any]:
-    """Return the library modules that tests use and do not import: the program did, elsewhere."""
-    found: dict[str, Any] = {}
-    for source in tests:
-        if not isinstance(source, str) or "." not in source:
-            continue
-        nodes = list(ast.walk(ast.parse(source)))
-        bases = {id(n.value) for n in nodes if isinstance(n, ast.Attribute)}
-        names = [n for n in nodes if isinstance(n, ast.Name)]
-        for name in {n.id for n in names} & sys.stdlib_module_names - set(found):
-            if all(id(n) in bases for n in names if n.id == name):
-                with contextlib.suppress(ImportError):
-                    found[name] = importlib.import_module(name)
-    return found
-
-
 def _plain_lists(value: Any) -> Any:
     """Return `value` with tuples as lists, since JSON tests cannot tell the two apart."""
     if isinstance(value, list | tuple):
@@ -255,27 +246,26 @@ def _same(left: Any, right: Any, tol: float | None) -> bool:
 Run = Callable[[dict[str, Any]], None]
 
 
-def _statement(source: str) -> tuple[Run, set[str]]:
-    tree = ast.parse(source, "<test>")
-    code = compile(tree, "<test>", "exec", dont_inherit=True)
+def _statement(source: str) -> Run:
+    code = compile(source, "<test>", "exec", dont_inherit=True)
 
     def run(names: dict[str, Any]) -> None:
         exec(code, names)
 
-    return run, _free_names(tree)
+    return run
 
 
-def _check(source: str, entry: str) -> tuple[Run, set[str]]:
-    run, names = _statement(source)
+def _check(source: str, entry: str) -> Run:
+    run = _statement(source)
 
     def checked(space: dict[str, Any]) -> None:
         run(space)
         space["check"](space[entry])
 
-    return checked, names | {entry}
+    return checked
 
 
-def _call(test: dict[str, Any], entry: str, tol: float | None) -> tuple[Run, set[str]]:
+def _call(test: dict[str, Any], entry: str, tol: float | None) -> Run:
     expected = _plain_lists(test["output"])
 
     def run(names: dict[str, Any]) -> None:
@@ -283,27 +273,38 @@ def _call(test: dict[str, Any], entry: str, tol: float | None) -> tuple[Run, set
         if not _same(_plain_lists(result), expected, tol):
             raise AssertionError
 
-    return run, {entry}
+    return run
 
 
-def run_tests(stream: int, control: socket.socket, drop: Callable[[], None]) -> None:
-    """Read the tests from `stream`, run them in turn, and report each on `control`.
+def run_tests(
+    stream: int,
+    control: socket.socket,
+    says: int,
+    link: socket.socket,
+    drop: Callable[[], None],
+) -> None:
+    """Read the tests from `stream`, run them in turn, and report each.
 
-    Messages: `["read"]`, `["start", i]`, `["end", i, outcome]`, `["load", outcome]`,
-    `["loading", i]`, `["bad", i, why]`, `["done"]`; `["need"]` asks for a process of the program
-    and is answered with a socket.
+    Lines on `says`: `["read"]`, `["loads"]`, `["load", outcome]`, `["loading", i]`, `["start", i]`,
+    `["end", i, outcome, shown]`, `["bad", i, why]`, `["done"]`. On `control` the supervisor is
+    woken: `done`, or `need`, which asks for another process of the program and is answered with a
+    socket.
     """
     (size,) = struct.unpack(">I", read_exact(stream, 4))
     spec = json.loads(read_exact(stream, size))
     drop()
 
     def say(*message: Any) -> None:
-        control.send(json.dumps(message).encode())
+        write_all(says, _DUMPS(message).encode() + b"\n")
 
     say("read")
+    _run(spec, Candidate(control, link, spec["entry_point"] or ""), say)
+    control.send(b"done")
 
+
+def _run(spec: dict[str, Any], candidate: Candidate, say: Callable[..., None]) -> None:
     entry, tol = spec["entry_point"] or "", spec.get("tol")
-    compiled: list[tuple[Run, set[str]]] = []
+    compiled: list[Run] = []
     space: dict[str, Any] = {"__name__": "tests"}
     number = -1
     try:
@@ -319,22 +320,34 @@ def run_tests(stream: int, control: socket.socket, drop: Callable[[], None]) -> 
                 compiled.append(_statement(test))
     except BaseException as error:
         return say("bad", number, f"{type(error).__name__}: {str(error)[:200]}")
-    modules = _modules(spec["tests"])
-    candidate = Candidate(control)
+    names_used: list[list[str]] = []
+    modules: dict[str, Any] = {}
+    for test, words in zip(spec["tests"], spec["words"], strict=True):
+        if isinstance(test, str):
+            names, libraries = words or words_of(test)
+            names_used.append([*names, entry] if spec["kind"] == "check" else names)
+            for name in libraries:
+                with contextlib.suppress(ImportError):
+                    modules[name] = importlib.import_module(name)
+        else:
+            names_used.append([entry])
+    say("loads")
     loaded = _load(candidate)
     say("load", loaded)
     if loaded != "passed":
         return None
     space.pop(entry, None)
-    for index, (run, free) in enumerate(compiled):
+    shown = 0
+    for index, (run, free) in enumerate(zip(compiled, names_used, strict=True)):
         if candidate.link is None:
             say("loading", index)
             if (loaded := _load(candidate)) != "passed":
-                say("end", index, loaded)
+                say("end", index, loaded, None)
                 continue
         names = dict(space)
-        for name in free - set(names):
-            names[name] = modules.get(name) or _proxy(candidate, name)
+        for name in free:
+            if name not in names:
+                names[name] = modules.get(name) or _proxy(candidate, name)
         if entry:
             names[entry] = names["candidate"] = _proxy(candidate, entry)
             head, _, method = entry.partition(".")
@@ -342,10 +355,27 @@ def run_tests(stream: int, control: socket.socket, drop: Callable[[], None]) -> 
                 names[head] = _class(candidate, head)
         say("start", index)
         outcome = _outcome(candidate, run, names)
-        say("end", index, outcome)
+        returned = None
+        if outcome == "wrong_answer" and candidate.answered and shown < _SHOWN_TESTS:
+            returned, shown = _shown(candidate.answered), shown + 1
+        say("end", index, outcome, returned)
         if outcome != "passed" and spec.get("stop_at_first"):
             break
     say("done")
+    return None
+
+
+def _shown(answer: bytes) -> str | None:
+    """Return a short text of what the program returned last, for people; nothing believes it.
+
+    It is read from the answer again, since a test may have changed the value that it was given.
+    """
+    try:
+        match decode(answer):
+            case ["r" | "R", value, *_]:
+                return _REPR.repr(value)[:_SHOWN_CHARS]
+    except Exception:  # an integer of too many digits, say
+        return "a value that cannot be shown"
     return None
 
 
@@ -364,6 +394,7 @@ def _load(candidate: Candidate) -> str:
 
 def _outcome(candidate: Candidate, run: Run, names: dict[str, Any]) -> str:
     candidate.raised = candidate.decided = None
+    candidate.answered = b""
     outcome = "passed"
     try:
         run(names)
@@ -375,3 +406,20 @@ def _outcome(candidate: Candidate, run: Run, names: dict[str, Any]) -> str:
         name = type(error).__name__
         outcome = name[:100] if name.isidentifier() else "Exception"
     return candidate.decided or outcome
+
+
+def rehearse() -> None:
+    """Go through what each process will do; see `candidate.rehearse`."""
+    ours, its = socket.socketpair()
+    control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, its, control, theirs:
+        for answer in (["r", None], *[["r", {"a": (1, [2.5])}], ["R", 1, [[1]]]] * 10):
+            write_frame(ours.fileno(), encode(answer))
+        tests = ["assert f([1]) == {'a': (1, [2.5])}", "assert f([1]) == 2"] * 10
+        words: list[tuple[list[str], list[str]]] = [(["f"], [])] * len(tests)
+        spec = {"kind": "assert", "setup": "", "entry_point": "f", "tests": tests, "words": words}
+
+        def say(*message: Any) -> None:
+            _DUMPS(message)
+
+        _run(spec, Candidate(control, its, "f"), say)

@@ -134,13 +134,18 @@ def _draw(facts: Sequence[TermFacts]) -> bytes:
             (right, "Correlation with being right", [one.outcome_correlation for one in kept]),
         ):
             known = [0.0 if value is None else value for value in values]
-            axes.barh(names, known, color=["#0072B2" if v >= 0 else "#D55E00" for v in known])
+            colours = ["#0072B2" if value >= 0 else "#D55E00" for value in known]
+            axes.barh(range(len(known)), known, height=0.6, color=colours)
+            axes.set_yticks(range(len(known)), names)
             axes.axvline(0, color="#222222", lw=1)
             axes.set_title(title, loc="left", fontsize=11.5)
             axes.margins(x=0.22)
             axes.grid(visible=False)
             for i, value in enumerate(values):
-                says = "constant" if value is None else f"{value:+.2f}"
+                shown_as = (
+                    f"{known[i]:.0%}".replace("%", " %") if axes is left else f"{known[i]:+.2f}"
+                )
+                says = "constant" if value is None else shown_as
                 side = "right" if (value or 0) < 0 else "left"
                 pad = -4 if side == "right" else 4
                 axes.annotate(

@@ -1,0 +1,269 @@
+"""What a reply without a stated answer may still commit itself to (policy 6, 12, 16).
+
+Tried in order: the whole reply, its last line, a label that ends it, a first line that is a label,
+an opening yes or no, and one sentence that names one option's text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from reasonenv.checkers.choice.context import is_meant, sentence_before
+from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean, in_words, text_key
+from reasonenv.checkers.choice.page import Page
+from reasonenv.checkers.choice.reading import NOTHING, Reading, Slot
+from reasonenv.checkers.choice.slots import read_slot
+from reasonenv.checkers.choice.statement import Statement
+
+__all__ = ["closing_statement"]
+
+MAX_SENTENCE_CHARS = 400
+MIN_NAMED_CHARS = 3
+"""Of an option text that a sentence may name without saying so: a shorter one may be any word."""
+
+_UNSURE = re.compile(
+    r"\b(?:could|might|may|maybe|perhaps|either|if|unsure|not sure|don't know|cannot|can't|guess"
+    r"|neither|oder|ou|или|или|vielleicht|peut-être|quizás?|forse|talvez)\b|\?|不确定|也许|可能|还是"
+)
+_NOT = re.compile(
+    r"\b(?:not|never|n't|no|isn't|nor|except|without|rather than|instead of|nicht|kein|pas|non|não"
+    r"|niet|nie|не)\b|n't\b|不"
+)
+_NOT_BUT = re.compile(
+    r"\W*(?:not|nicht|pas|non|no|não|niet|nie|не)\b.{1,60}\b(?:but|sondern|mais|ma|bensì|sino|mas"
+    r"|maar|ale"
+    r"|lecz|а)\b",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(
+    r"(yes|no|true|false|ja|nein|oui|non|sí|si|sì|sim|não|nee|tak|nie|да|нет|evet|hayır|是|否|对|错|はい"
+    r"|いいえ|예|아니요|نعم|لا|हाँ|हां|नहीं|wahr|falsch|richtig|vrai|faux|verdadero|falso|vero"
+    r"|correct|incorrect|верно|неверно|doğru|yanlış|đúng|sai|có"
+    r"|không)(?![\w'])[.,!:;]?(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_JOINS = re.compile(r"\s*(?:and|or|und|oder|et|ou|y|o|и|или|/|but|to|one)\b", re.IGNORECASE)
+_MORE_SENTENCES = re.compile(r"[.!?。！？]\s*(?=[^\s\"')\]*])")
+_TRAILING = re.compile(
+    r"(?:\s(?:remains|it is|is|fits|survives|wins|is left)"
+    r"|です|だ|である|となる|になります|입니다|이다|번(?:입니다)?|다|项|項)"
+    r"(?=[.!。\s]*\Z)"
+)
+_OUTER = " .:,;!?-–—。，！？、\"'"
+_LABEL_BEHIND = re.compile(r"(.{1,120}?)\s*[\[(]([^\s()\[\]]{1,5})[\])]?")
+ENDING_CHARS = 160
+"""Of the last line, searched for words such as "so" before a label or an option's text."""
+_WORD = re.compile(r"[^\W_]|[^\x00-\x7f]")
+_CONCLUDES = re.compile(
+    r"(?:so|hence|thus|therefore|leaves|leaving|now|remains?|bleibt|also|daher|donc|quindi"
+    r"|portanto|dus|zatem)"
+    r"\b|[:：→—]|=>|->|⇒|所以|因此|故|选|選",
+    re.IGNORECASE,
+)
+_TEXT_AFTER = re.compile(rf"{_CONCLUDES.pattern}|(?:is|it's|be|must be)\b|[.!?。]", re.IGNORECASE)
+_MENTIONED = re.compile(
+    r"\b(?:consider|look(?:ing)? at|examine|check|start(?:ing)? with|about|evaluate|compare"
+    r"|regarding"
+    r"|as for|see|read|betrachten|considérons|veamos|so is|so are|so does)"
+    r"\s(?:the\s)?(?:option|choice|answer)?[\s*_(\"']{0,4}\Z"
+)
+_OR = re.compile(r"\s(?:or|oder|ou)\s")
+_OR_BEFORE = re.compile(r"\s(?:or|oder|ou)\s\Z")
+_SAYS = re.compile(
+    r"\b(?:option|choice|answer|statement)\s+\S{1,4}\s(?:says|states|is about|means|describes"
+    r"|refers"
+    r"|talks|mentions|would|claims|reads)\b"
+)
+_COULD = re.compile(r"\b(?:could|might|may)\s*\Z")
+_PERCENT = re.compile(r"\d\s?%")
+
+
+def closing_statement(page: Page, options: Options, lo: int, hi: int) -> Statement | None:
+    """Return what a part of a page without explicit statements commits itself to."""
+    negated: Statement | None = None
+    for found in _places(page, options, lo, hi):
+        if found.slot.reading is Reading.NEGATED:
+            negated = negated or found
+        elif found.slot.reading is not Reading.NOTHING and found.slot.by != "last words":
+            return found
+    return negated
+
+
+def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statement]:
+    text, labels = page.text, options.labels
+    start, end = _trimmed(text, lo, hi)
+    if start >= end:
+        return
+    whole = text[start:end] if end - start <= MAX_SLOT_CHARS else ""
+    lines = [
+        line
+        for line in text[max(start, end - 4 * MAX_SLOT_CHARS) : end].split("\n")
+        if line.strip()
+    ]
+    last = lines[-1].strip()
+    one_line = bool(whole) and "\n" not in whole
+    alone = one_line and _reads_alone(whole, options)
+    if alone or (whole and labels.run.fullmatch(clean(whole))):
+        yield Statement("whole reply", start, end, read_slot(whole, options), whole)
+    below = len(lines) > 1 and labels.list_item.match(lines[-1])
+    listed = bool(below and labels.list_item.match(lines[-2]))
+    if len(last) <= MAX_SLOT_CHARS and not listed and not one_line:
+        slot = read_slot(last, options) if _reads_alone(last, options) else NOTHING
+        yield Statement("last line", end - len(last), end, slot, last)
+    if not listed:
+        yield from _ending(page, options, last[-ENDING_CHARS:], lo, end)
+    first = text[start : min(end, start + MAX_SLOT_CHARS)].partition("\n")[0].strip()
+    if first and not listed:
+        yield _first_line(page, options, start, first, end)
+    yield from _in_prose(page, options, start, end, whole, last)
+
+
+def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Iterator[Statement]:
+    """Read what the last words name: `so C.`, `: Canberra`, `Lithium. **I. Lithium**`."""
+    labels = options.labels
+    if _PERCENT.search(tail):
+        return
+    for connector in labels.connector.finditer(tail):
+        said = tail[connector.end() :]
+        if not said.strip(_OUTER) or (
+            _CONCLUDES.match(connector[0]) is None
+            and labels.before.search(tail, 0, connector.start())
+        ):
+            continue
+        words = clean(_TRAILING.sub("", said)).strip(_OUTER)
+        lead = labels.lead.match(words)
+        at = end - len(said)
+        if (
+            is_meant(page, at, lo) != "yes"
+            or (_COULD.search(tail, 0, connector.start()) and not _one_label(tail, options))
+            or _MENTIONED.search(sentence_before(page, at, lo))
+        ):
+            continue
+        if lead and labels.index(lead["label"]) >= 0 and not lead["label"].islower():
+            rest = words[lead.end() :].strip(_OUTER + ")")
+            named = options.whole(rest) if rest else None
+            slot = options.label(lead["label"])
+            if not rest or (named and named.positions == slot.positions):
+                yield Statement("closing label", at, end, slot, said)
+                return
+        behind = _LABEL_BEHIND.fullmatch(words)
+        if behind and options.labels.index(behind[2]) >= 0:
+            named = options.whole(behind[1])
+            if named is not None:
+                slot = options.label(behind[2])
+                if named.positions != slot.positions:
+                    slot = Slot(Reading.CONTRADICTION, (*named.positions, *slot.positions))
+                yield Statement("closing label", at, end, slot, said)
+                return
+        named = options.whole(words) if words else None
+        if named is not None and _TEXT_AFTER.match(connector[0]):
+            yield Statement("closing text", at, end, named, said)
+            return
+
+
+def _trimmed(text: str, lo: int, hi: int) -> tuple[int, int]:
+    """Return where the words of a part begin and end: lines without any are no lines of it."""
+    start, end = lo, lo + len(text[lo:hi].rstrip())
+    while start < end:
+        line = text.rfind("\n", start, end)
+        if line < 0 or _WORD.search(text, line, end):
+            break
+        end = line
+    part = text[lo:end]
+    return lo + len(part) - len(part.lstrip()), lo + len(part.rstrip())
+
+
+def _one_label(line: str, options: Options) -> bool:
+    """Whether at most one label stands in a line: "A = 1, B = 2" is no commitment to A."""
+    standing = {label for label in options.labels.standing.findall(clean(line)) if label != "I"}
+    return len(standing) <= 1 or options.whole(line) is not None
+
+
+def _reads_alone(line: str, options: Options) -> bool:
+    """Whether what `read_slot` reads in a line may be its commitment."""
+    if "?" in line or "？" in line or ("box" in line and line.count("{") != line.count("}")):
+        return False
+    labels = options.labels
+    return (
+        _one_label(line, options)
+        or labels.rather.search(line) is not None
+        or _NOT_BUT.match(line) is not None
+        or labels.not_other.match(clean(line)) is not None
+    )
+
+
+def _hedged(line: str) -> bool:
+    return "?" in line or "？" in line
+
+
+def _first_line(page: Page, options: Options, start: int, first: str, end: int) -> Statement:
+    slot = NOTHING
+    told_ = [options.labels.index(token) for token in options.labels.told.findall(first)]
+    if any(after == before + 1 for before, after in pairwise(told_)):  # the options, in a row
+        return Statement("first line", start, start, NOTHING)
+    if start + len(first) >= end:
+        told = options.labels.told.match(first)
+        if told and not _hedged(first):
+            slot = read_slot(first, options)
+    elif options.labels.leading.fullmatch(clean(first)):
+        slot = read_slot(first, options)
+    elif options.labels.list_item.match(first) and not _list_below(
+        page, options, start, end, first
+    ):
+        named = read_slot(first, options)
+        token = options.labels.leading.match(clean(first))
+        if (
+            token
+            and named.reading is Reading.OPTION
+            and options.whole(clean(first)[token.end() :].lstrip(" ).:-"))
+        ):
+            slot = named
+    return Statement("first line", start, start + len(first), slot, first)
+
+
+def _list_below(page: Page, options: Options, start: int, end: int, first: str) -> bool:
+    rest = page.text[start + len(first) : min(end, start + len(first) + 200)].lstrip()
+    return options.labels.list_item.match(rest) is not None
+
+
+def _in_prose(
+    page: Page, options: Options, start: int, end: int, whole: str, last: str
+) -> Iterator[Statement]:
+    """Read an opening yes or no, and a reply of one sentence that names one option text."""
+    opening = _OPENING.match(clean(page.text[start : min(end, start + MAX_SENTENCE_CHARS)]))
+    if opening and not _JOINS.match(opening["rest"]):
+        slot = options.whole(opening[1])
+        if slot is not None:
+            yield Statement("opening word", start, min(end, start + 10), slot, opening[1])
+    sentence = clean(whole)
+    if not whole or len(whole) > MAX_SENTENCE_CHARS or _MORE_SENTENCES.search(sentence):
+        return
+    key = text_key(sentence)
+    if _UNSURE.search(key) or _SAYS.search(key):
+        return
+    words = in_words(key)
+    named = [hit for hit in options.named(words) if not _negated_name(words, hit)]
+    if any(_OR.match(words, end) or _OR_BEFORE.search(words, 0, start) for _, start, end in named):
+        return
+    positions = {position for position, _, _ in named}
+    if len(positions) == 1:
+        position = positions.pop()
+        text = options.keys[position]
+        if len(text) >= MIN_NAMED_CHARS or text.isdecimal() or not text.isascii():
+            slot = Slot(Reading.OPTION, (position,), "text")
+            yield Statement("one option named", start, end, slot, sentence)
+
+
+def _negated_name(words: str, hit: tuple[int, int, int]) -> bool:
+    before, after = words[max(0, hit[1] - 30) : hit[1]], words[hit[2] : hit[2] + 16]
+    return bool(
+        re.search(
+            r"\b(?:not|never|n't|isn't|neither|nor|except|without|than)\s(?:\w+\s)?\Z", before
+        )
+        or re.match(
+            r"\s(?:is|was|does|did|can|are)(?:\snot|n't|nt)\b|\s(?:isn|doesn|can|won)\b",
+            after,
+        )
+    )
