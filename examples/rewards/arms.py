@@ -43,7 +43,7 @@ class Experiment:
     arms: dict
     watch: dict
     hard: float = 0.0
-    steps: int = 40
+    steps: int = 30
 
     def main(self):
         """Run from the command line."""
@@ -98,8 +98,8 @@ class Experiment:
                 out=run,
                 steps=self.steps,
                 seed=seed,
-                prompts_per_step=16,
-                rows_per_forward=128,
+                prompts_per_step=8,
+                rows_per_forward=64,
                 cpu_threads=1,
                 grpo={
                     "num_generations": 8,
@@ -123,18 +123,15 @@ class Experiment:
                 print(f"{says:28} {label:34} {mean:7.3f} +- {half:.3f}")
 
     def draw(self, curves, path):
-        """Draw each watched metric over the steps, a line an arm, its interval shaded."""
+        """Draw each watched metric over the steps: a thin line a seed, a thick one their mean."""
         figure = Figure(figsize=(5 * len(self.watch), 3.6), layout="constrained")
         axes = figure.subplots(1, len(self.watch), squeeze=False)[0]
         for ax, (metric, says) in zip(axes, self.watch.items(), strict=True):
             for colour, (label, runs) in zip(COLOURS, curves.items(), strict=False):
                 steps = [row["step"] for row in runs[0]]
-                points = np.array(
-                    [interval([r[i][metric] for r in runs]) for i in range(len(steps))]
-                )
-                ax.plot(steps, points[:, 0], color=colour, label=label)
-                low, high = points[:, 0] - points[:, 1], points[:, 0] + points[:, 1]
-                ax.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+                values = np.array([[row[metric] for row in rows] for rows in runs])
+                ax.plot(steps, values.T, color=colour, alpha=0.35, linewidth=1)
+                ax.plot(steps, values.mean(axis=0), color=colour, linewidth=2.5, label=label)
             ax.set_xlabel("step")
             ax.set_title(says)
         axes[0].legend(fontsize=8)

@@ -19,11 +19,11 @@ if __name__ == "__main__":
         arms={
             "ungated": f"Correct() - 0.2 * {LENGTH}",
             "gated by success": f"Correct() - gate(0.2 * {LENGTH}, when=solved)",
-            "no length penalty": "Correct()",
         },
         watch={
             "eval_accuracy": "held-out accuracy",
             "eval_completions/mean_length": "tokens of a completion",
         },
         hard=0.5,
+        steps=45,
     ).main()

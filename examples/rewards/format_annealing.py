@@ -7,7 +7,7 @@ from arms import Experiment
 
 FORMAT = "Format('reasoning', 'answer')"
 
-STEPS = 40
+STEPS = 30
 FADING = f"Scheduled(0.5 * {FORMAT}, Linear(1.0, 0.0, steps={STEPS // 2}))"
 
 if __name__ == "__main__":

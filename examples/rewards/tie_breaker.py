@@ -1,6 +1,6 @@
 """A strong preference for brevity, added to the task or used to break its ties.
 
-Added with weight 2, brevity outbids the task: a short guess that is right one time in three earns
+Added with weight 4, brevity outbids the task: a short guess that is right one time in three earns
 more than reasoning that is right four times in five. In `lexicographic(task, tie_breaker)` no
 weight can do that: brevity orders the right answers among themselves, and the wrong ones.
 
@@ -16,7 +16,7 @@ if __name__ == "__main__":
         name="tie_breaker",
         title="Brevity as an addend and as a tie-breaker",
         arms={
-            "additive, weight 2": f"Correct() - 2.0 * {LENGTH}",
+            "additive, weight 4": f"Correct() - 4.0 * {LENGTH}",
             "lexicographic": f"lexicographic(Correct(), -1.0 * {LENGTH})",
         },
         watch={
