@@ -150,7 +150,7 @@ def ours(
         train_dataset=Dataset.from_dict({"slot": list(range(slots))}),
         processing_class=tokenizer,
         peft_config=lora_config(recipe.lora),
-        callbacks=[MetricsFile(run / "metrics.jsonl"), CompleteCheckpoint(guard)],
+        callbacks=[MetricsFile(run / "metrics.jsonl"), CompleteCheckpoint(guard, bridge)],
     )
     bridge.end_ids = frozenset(trainer.eos_token_ids)
     return trainer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from reasonenv.cli import check, doctor, explain, judge, report, sandbox, show, train
+from reasonenv.cli import check, doctor, explain, judge, report, rewards, sandbox, show, train
 from reasonenv.cli import list as list_
 
 __all__ = ["app"]
@@ -29,6 +29,7 @@ for command in (
 ):
     app.command(command.__name__.removesuffix("_envs"))(command)
 app.add_typer(sandbox.sandbox)
+app.add_typer(rewards.rewards)
 
 
 @app.callback(invoke_without_command=True)

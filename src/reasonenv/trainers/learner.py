@@ -24,7 +24,7 @@ from reasonenv.problems import (
     overlap,
     sample,
 )
-from reasonenv.rewards import Reward, from_config
+from reasonenv.rewards import Reward, check_turns, from_config
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.launch import launch, process_count, world_size
 from reasonenv.trainers.models import resolve_model
@@ -207,6 +207,7 @@ class GRPOLearner:
         if recipe.reward is not None:
             env.reward = self._reward or from_config(recipe.reward)
         env.system = recipe.prompt.system or env.system
+        check_turns(env.reward, max_turns=env.max_turns, turn_level=False)
         check_views(recipe, env)
         for warning in env.reward.warnings():
             warnings.warn(f"reward {env.reward!r}: {warning}", stacklevel=3)

@@ -117,6 +117,10 @@ class Recipe(_Section):
     """Of the base weights; auto: bfloat16 on a GPU that has it, float32 on a CPU."""
     reward: str | dict[str, Any] | None = None
     """A formula or a config; None: the environment's own."""
+    advantage: Literal["grpo", "gdpo"] = "grpo"
+    """`grpo`: the composed reward is normalised in its group. `gdpo`: each top-level addend is, and
+    their weighted sum over the batch (arXiv 2601.05242); needs `grpo.scale_rewards: batch`, which
+    it sets."""
     prompt: PromptPlan = PromptPlan()
     steps: int | None = Field(None, ge=1)
     """Optimizer steps; alternatively `epochs`."""

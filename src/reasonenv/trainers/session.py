@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import random
 import warnings
@@ -18,6 +19,7 @@ from reasonenv.envs.core import ReasoningEnv
 from reasonenv.errors import ReasonEnvError, RecipeError
 from reasonenv.extras import need
 from reasonenv.problems import ProblemList, Problems
+from reasonenv.rewards import RewardState, gdpo
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
@@ -109,9 +111,11 @@ class Session:
             "env": self.env.spec.id if self.env.spec else type(self.env).__name__,
             "reward": repr(reward),
             "reward_range": {
-                "right": reward.range(correct=True),
-                "wrong": reward.range(correct=False),
+                who: [end if math.isfinite(end) else None for end in reward.range(correct=right)]
+                for who, right in (("right", True), ("wrong", False))
             },
+            "reward_dominates": not reward.warnings(),
+            "advantage": self.recipe.advantage,
             "train_problems": len(self.train),
             "held_out_problems": len(self.held_out) if self.held_out else 0,
         }
@@ -178,10 +182,14 @@ class Session:
             eval_samples=recipe.eval.samples,
             end_ids=frozenset(),
             total_steps=steps,
+            learned=gdpo(self.env.reward, plan.group_size) if recipe.advantage == "gdpo" else None,
+            state=RewardState.first(self.env.reward),
         )
         guard = UnscoredGuard(recipe.unscored.limit, recipe.unscored.patience)
         if checkpoint is not None:
-            guard.streak = json.loads((checkpoint / MARK).read_text())["unscored_streak"]
+            mark = json.loads((checkpoint / MARK).read_text())
+            guard.streak = mark["unscored_streak"]
+            bridge.state = RewardState.from_json(mark.get("reward_state"), self.env.reward)
             if (checkpoint / ESTIMATES).is_file():  # checkpoints of version 0.1 have none
                 estimates.load(json.loads((checkpoint / ESTIMATES).read_text()))
         stop = StopAtBoundary(StopRequest(run.path / "stop"), plan.steps_per_cycle)
@@ -204,14 +212,14 @@ class Session:
             callbacks=[
                 MetricsFile(run.metrics),
                 KeepEstimates(estimates),  # before the mark of a complete checkpoint
-                CompleteCheckpoint(guard),
+                CompleteCheckpoint(guard, bridge),
                 stop,
                 ShowProgress(),
             ],
         )
         bridge.end_ids = frozenset(trainer.eos_token_ids)
-        for ours in (PrinterCallback, ProgressCallback):
-            trainer.remove_callback(ours)
+        for theirs in (PrinterCallback, ProgressCallback):
+            trainer.remove_callback(theirs)
         if rank() == 0:
             because = trainer.all_rows_because
             silent = f"all rows run ({because})" if because else "rows without a share are skipped"

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from reasonenv.extras import need
 
-__all__ = ["PANELS", "Curves", "draw", "moving_average"]
+__all__ = ["PANELS", "Curves", "draw", "moving_average", "picture"]
 
 Floats = npt.NDArray[np.float64]
 Panel = Callable[[Any, "Curves"], bool]
@@ -147,6 +147,19 @@ def draw(curves: Curves) -> dict[str, tuple[bytes, bool]]:
         shown = [panel(cell, curves) for cell, panel in zip(cells, PANELS.values(), strict=True)]
         pictures["overview.png"] = _png(figure, any(shown))
     return pictures
+
+
+def picture(panel: Callable[[Any], bool]) -> bytes:
+    """Return a PNG in the report's style of what `panel` draws on an empty figure.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    matplotlib = need("matplotlib", extra="train", by="reasonenv.trainers")
+    defaults = {key: value for key, value in matplotlib.rcParamsDefault.items() if key != "backend"}
+    with matplotlib.rc_context(defaults | _STYLE):
+        figure = _figure(_SIZE)
+        return _png(figure, panel(figure))[0]
 
 
 def _figure(size: tuple[float, float]) -> Any:
