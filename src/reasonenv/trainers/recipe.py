@@ -30,6 +30,7 @@ __all__ = [
     "PromptPlan",
     "Recipe",
     "SamplingPlan",
+    "TurnsPlan",
     "UnscoredPlan",
     "recipe_names",
 ]
@@ -88,6 +89,20 @@ class SamplingPlan(_Section):
     what was generated for it counts in `rollouts`."""
 
 
+class TurnsPlan(_Section):
+    """Episodes of several turns, where `env_args.max_turns` is above 1.
+
+    `grpo.max_completion_length` is the limit of one completion.
+    """
+
+    max_tokens: int | None = Field(None, ge=2)
+    """Most tokens of an episode after its prompt, feedback included; None: `max_turns` times
+    `max_completion_length`. An episode whose feedback finds no room ends."""
+    advantages: Literal["auto", "episode"] = "auto"
+    """`auto`: each turn has its own where the reward pays turn by turn (`PotentialBased`), one for
+    the episode elsewhere. `episode`: one for the episode."""
+
+
 class UnscoredPlan(_Section):
     """When a run halts because its checkers fail."""
 
@@ -139,6 +154,7 @@ class Recipe(_Section):
     lora: dict[str, Any] | None = Field(default_factory=lambda: {"target_modules": "all-linear"})
     """Any key of `peft.LoraConfig`, and `layers`, `match_parameters`, `loraplus_lr_ratio` (see
     `trainers.placement`); null trains all weights."""
+    turns: TurnsPlan = TurnsPlan()
     sampling: SamplingPlan = SamplingPlan()
     skip_silent: Literal["auto", "off"] = "auto"
     """auto: rows without a share in the loss cost no forward and no backward pass, wherever loss

@@ -198,6 +198,7 @@ class Session:
             guard=guard,
             rollouts=run.rollouts,
             stop=stop,
+            episode_tokens=recipe.turns.max_tokens,
             skip_silent=recipe.skip_silent,
             estimates=estimates,
             level=recipe.sampling.level,

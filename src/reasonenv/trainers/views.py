@@ -1,12 +1,14 @@
-"""Whether a recipe can ask the members of a group under several views of their problem."""
+"""Whether a recipe goes with the environment's views and turns."""
 
 from __future__ import annotations
 
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.errors import RecipeError
+from reasonenv.rewards import check_turns
 from reasonenv.trainers.recipe import Recipe
+from reasonenv.trainers.turns import discount_of
 
-__all__ = ["check_views"]
+__all__ = ["check_episodes", "check_views"]
 
 
 def check_views(recipe: Recipe, env: ReasoningEnv) -> None:
@@ -34,3 +36,28 @@ def check_views(recipe: Recipe, env: ReasoningEnv) -> None:
             "a whole group from its first prompt, so that the completions of the other views would "
             "answer another one; views are not tried with vLLM: set views=1, or use_vllm=false"
         )
+
+
+def check_episodes(recipe: Recipe, env: ReasoningEnv) -> None:
+    """Check the recipe against the environment's turns.
+
+    Raises:
+        RewardError: a reward pays turn by turn where that would do nothing.
+        RecipeError: settings that do not go with turn-level advantages.
+    """
+    check_turns(
+        env.reward, max_turns=env.max_turns, turn_level=recipe.turns.advantages != "episode"
+    )
+    if discount_of(env.reward) is None:
+        return
+    refused = {
+        "advantage: gdpo": recipe.advantage == "gdpo",
+        "grpo.off_policy_mask_threshold": recipe.grpo.get("off_policy_mask_threshold") is not None,
+        "grpo.loss_type=vespo": recipe.grpo.get("loss_type") == "vespo",
+    }
+    for setting, given in refused.items():
+        if given:
+            raise RecipeError(
+                f"{setting} takes one advantage for an episode, and the reward {env.reward!r} pays "
+                "turn by turn: leave the setting out, or the potential-based parts"
+            )
