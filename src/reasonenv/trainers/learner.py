@@ -33,6 +33,7 @@ from reasonenv.trainers.placement import placement_of
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.run import Run, default_out, joined_run
 from reasonenv.trainers.session import Session, TrainResult, result_of
+from reasonenv.trainers.sharding import check_devices
 from reasonenv.trainers.silent import why_all_rows
 from reasonenv.trainers.trl_config import batch_plan, check_sections
 from reasonenv.trainers.views import check_episodes, check_views
@@ -124,6 +125,10 @@ class GRPOLearner:
         if self._env is None:
             resolve(self.recipe.env)
         lines = [f"batches: {self.plan.describe()}", f"silent groups: {self._silent()}"]
+        if self.cluster.nodes > 1:
+            lines.insert(
+                0, f"machines: {self.cluster.nodes}, each with {self.local_processes} processes"
+            )
         try:
             lines += [f"lora: {note}" for note in placement_of(self.recipe).notes]
         except HubUnavailableError:
@@ -147,6 +152,7 @@ class GRPOLearner:
         """
         check_sections(self.recipe)
         plan = self.plan
+        check_devices(self.recipe.shard, self.processes)
         resolve_model(self.recipe.model)
         if self.processes > 1 and world_size() == 1:
             self._require_plain_data()

@@ -146,7 +146,9 @@ class Recipe(_Section):
     """Most completions in one forward pass of a rank, where TRL's per-device size is not given."""
     seed: int = Field(0, ge=0)
     processes: int | Literal["auto"] = "auto"
-    """Ranks; auto: one for each GPU, one on a CPU."""
+    """Ranks on a machine; auto: one for each GPU, one on a CPU."""
+    shard: Literal["none", "fsdp", "zero2", "zero3"] = "none"
+    """How the model is parted over the GPUs (`trainers.sharding`); none: each holds all of it."""
     cpu_threads: int | None = Field(None, ge=1)
     """Torch threads of a rank on a CPU; None: torch's own choice, shared among the ranks."""
     grpo: dict[str, Any] = Field(default_factory=dict)
