@@ -92,6 +92,10 @@ class LaunchError(ReasonEnvError):
     """Raised when the processes of a run cannot be started, or one of them fails."""
 
 
+class MemoryExhaustedError(ReasonEnvError):
+    """Raised when a run needs more memory than the device has; says which knob frees most."""
+
+
 class RewardError(ReasonEnvError):
     """Raised when a reward is composed wrongly or returns what it may not."""
 

@@ -25,6 +25,7 @@ from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.launch import rank, world_size
+from reasonenv.trainers.memory import explained
 from reasonenv.trainers.models import load_model, load_tokenizer
 from reasonenv.trainers.placement import Placement, placement_of
 from reasonenv.trainers.prompts import PromptFormat
@@ -96,6 +97,11 @@ class Session:
                 progress.close()
                 self._report(run)
                 raise
+            except Exception as error:
+                better = explained(trainer, error)
+                if better is error:
+                    raise
+                raise better from error
             finally:
                 progress.close()
             if not stop.stopped:

@@ -95,6 +95,7 @@ class EnvGRPOTrainer(GRPOTrainer):
         self._level, self._resample, self._loraplus = level, resample, loraplus_lr_ratio
         self.estimates = estimates or Estimates(bridge.group_size)
         self._totals = torch.empty(0)
+        self.phase, self.longest_prompt = "update", 0
         self._deferring = False
         self._conversations: Conversations | None = None
         if bridge.env.max_turns > 1:
@@ -113,7 +114,10 @@ class EnvGRPOTrainer(GRPOTrainer):
 
     def _generate(self, prompts: list[Any]) -> Any:
         started = time.perf_counter()
+        self.phase = "generate"
         output = super()._generate(prompts)
+        self.phase = "update"
+        self.longest_prompt = max(self.longest_prompt, *map(len, output[0]))
         judged = self._conversations.seconds if self._conversations else 0.0
         self._generate_seconds += time.perf_counter() - started - judged
         self._judge_seconds += judged
