@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from reasonenv.checkers.on_ray import RayJudge
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.envs.registration import make, resolve
 from reasonenv.errors import HubUnavailableError, LaunchError, RecipeError, did_you_mean
@@ -236,6 +237,17 @@ class GRPOLearner:
         env.system = recipe.prompt.system or env.system
         check_episodes(recipe, env)
         check_views(recipe, env)
+        if recipe.judging.by == "ray":
+            where = recipe.judging
+            if where.address == "local" and self.processes > 1:
+                raise LaunchError(
+                    "judging.address: local starts a cluster for one process, and the run has "
+                    f"{self.processes}: start one by `ray start --head`, and set address to auto"
+                )
+            env.judge_one = RayJudge(
+                env.judge_one, address=where.address, queue=where.queue, cpus=where.cpus
+            )
+            env.judge_one.connect()  # a cluster that is not there is told before a model is loaded
         for warning in env.reward.warnings():
             warnings.warn(f"reward {env.reward!r}: {warning}", stacklevel=3)
         train, held_out = env.problems, None

@@ -27,6 +27,7 @@ from reasonenv.errors import RecipeError, did_you_mean
 __all__ = [
     "CheckpointPlan",
     "EvalPlan",
+    "JudgingPlan",
     "PromptPlan",
     "Recipe",
     "SamplingPlan",
@@ -103,6 +104,19 @@ class TurnsPlan(_Section):
     the episode elsewhere. `episode`: one for the episode."""
 
 
+class JudgingPlan(_Section):
+    """Where answers are judged; `judging: ray` is short for its `by`."""
+
+    by: Literal["local", "ray"] = "local"
+    """`ray`: on the machines of a Ray cluster (see `reasonenv.checkers.on_ray`)."""
+    address: str = "auto"
+    """Of the cluster: `auto`, `local` (started on this machine) or `ray://HOST:PORT`."""
+    queue: int = Field(64, ge=1)
+    """Most answers of a rank under way."""
+    cpus: float = Field(1.0, gt=0)
+    """CPUs that an answer takes."""
+
+
 class UnscoredPlan(_Section):
     """When a run halts because its checkers fail."""
 
@@ -158,6 +172,7 @@ class Recipe(_Section):
     `trainers.placement`); null trains all weights."""
     turns: TurnsPlan = TurnsPlan()
     sampling: SamplingPlan = SamplingPlan()
+    judging: JudgingPlan = JudgingPlan()
     skip_silent: Literal["auto", "off"] = "auto"
     """auto: rows without a share in the loss cost no forward and no backward pass, wherever loss
     and gradients stay the same numbers."""
@@ -165,9 +180,9 @@ class Recipe(_Section):
     checkpoint: CheckpointPlan = CheckpointPlan()
     unscored: UnscoredPlan = UnscoredPlan()
 
-    @field_validator("sampling", mode="before")
+    @field_validator("sampling", "judging", mode="before")
     @classmethod
-    def _sampling_by_name(cls, value: Any) -> Any:
+    def _plan_by_name(cls, value: Any) -> Any:
         return {"by": value} if isinstance(value, str) else value
 
     @field_validator("skip_silent", mode="before")

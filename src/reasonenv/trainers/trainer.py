@@ -155,10 +155,10 @@ class EnvGRPOTrainer(GRPOTrainer):
 
     def _note_tokens(self, output: dict[str, Any], rows: list[Row]) -> None:
         """Note how many tokens were generated, and which share of the batch the loss leaves out."""
-        own = [row.get("episode_tokens", row["n_tokens"]) for row in rows]
+        own: list[int] = [row.get("episode_tokens", row["n_tokens"]) for row in rows]
         self._generated_tokens += sum(own)
-        used = [row["advantage"] is not None for row in rows]
-        sampled = sum(count for count, one in zip(own, used, strict=True) if one)
+        used = [count for count, row in zip(own, rows, strict=True) if row["advantage"] is not None]
+        sampled = sum(used)
         counted = float(output["num_items_in_batch"])
         self._metrics["train"]["masked"] = [1.0 - counted / max(sampled, 1)]
 
