@@ -87,8 +87,6 @@ def launch(
     environment = dict(os.environ)
     if "OMP_NUM_THREADS" not in environment:  # torchrun would warn, and take 1 for each
         environment["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // processes))
-    if cluster.rank == 0:
-        failures.clear(run)
     before = _nodes_failed(run)
     with _asking(run) as holder:
         # A session of its own: a Ctrl-C reaches this process alone, which asks in its own way.
@@ -121,7 +119,9 @@ def _wait(child: Any, run: Path, before: dict[Path, float], cluster: Cluster) ->
         try:
             return int(child.wait(timeout=None if cluster.nodes == 1 else 1.0))
         except subprocess.TimeoutExpired:
-            if deadline is None and _nodes_failed(run) != before:
+            new = any(before.get(file) != when for file, when in _nodes_failed(run).items())
+            # The first machine takes a run away whose ranks failed at once.
+            if deadline is None and (new or not (run / "recipe.yaml").exists()):
                 deadline = time.monotonic() + _GRACE
             if deadline is not None and time.monotonic() > deadline:
                 child.terminate()

@@ -26,6 +26,7 @@ from reasonenv.problems import (
     sample,
 )
 from reasonenv.rewards import Reward, from_config
+from reasonenv.trainers import failures
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.cluster import Cluster
 from reasonenv.trainers.launch import launch, process_count, world_size
@@ -195,6 +196,7 @@ class GRPOLearner:
         learner = cls(recipe=recipe, out=run, cluster=cluster)
         if learner.cluster.rank == 0:  # the others meet it after that
             opened.rewind()
+            failures.clear(opened.path)
             (opened.path / "stop").unlink(missing_ok=True)
         if learner.processes > 1 and world_size() == 1:
             launch(opened.path, learner.local_processes, steps=steps, cluster=learner.cluster)
