@@ -40,13 +40,13 @@ from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOTrainer
 
 import reasonenv
+from reasonenv.models.loading import load_model, load_tokenizer
+from reasonenv.models.prompts import PromptFormat
 from reasonenv.rewards import score_groups
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.callbacks import CompleteCheckpoint, MetricsFile
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.guard import UnscoredGuard
-from reasonenv.trainers.models import load_model, load_tokenizer
-from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.trainer import EnvGRPOTrainer
 from reasonenv.trainers.trl_config import batch_plan, grpo_config, lora_config

@@ -10,10 +10,12 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
+    "BackendError",
     "BatchArithmeticError",
     "CheckerFailedError",
     "DataError",
     "EnvCheckError",
+    "EvaluationError",
     "GroupRequiredError",
     "HubUnavailableError",
     "LaunchError",
@@ -80,6 +82,14 @@ class BatchArithmeticError(RecipeError):
     """Raised when batch, group and process sizes do not fit together."""
 
 
+class EvaluationError(ReasonEnvError):
+    """Raised when an evaluation, or a comparison of two, cannot be done as asked."""
+
+
+class BackendError(EvaluationError):
+    """Raised when what samples completions (an engine, a server) fails or answers nonsense."""
+
+
 class RunDirectoryError(ReasonEnvError):
     """Raised when a run directory exists already, or is not one."""
 
@@ -94,6 +104,10 @@ class LaunchError(ReasonEnvError):
 
 class MemoryExhaustedError(ReasonEnvError):
     """Raised when a run needs more memory than the device has; says which knob frees most."""
+
+
+class EngineError(ReasonEnvError):
+    """Raised when vLLM cannot be reached, refuses an adapter, or does not sample from it."""
 
 
 class RewardError(ReasonEnvError):

@@ -68,3 +68,29 @@ def test_what_is_no_reward_is_an_error_that_says_so(run):
     code, _, err = run("rewards", "audit", "Correct()", "--run", "nowhere")
     assert code == 1
     assert "no run is there" in err
+
+
+def test_a_runs_stored_rollouts_are_audited_as_a_table(run, tmp_path):
+    from reasonenv.rewards import score_groups
+    from reasonenv.trainers.recipe import Recipe
+    from reasonenv.trainers.run import Run
+    from reasonenv.trainers.storage import rollout_rows, write_rollouts
+    from reasonenv.types import Judged, Problem, Rollout, Verdict
+
+    formula = "Correct() + 0.5 * Format('a')"
+    made = Run.create(tmp_path / "run", Recipe.make({"steps": 1}))
+    made.write_facts({"reward": formula})
+    problem = Problem("2+2=", "4")
+    members = [
+        Judged(Rollout(problem, "<a>5</a>", "g"), Verdict("incorrect")),
+        Judged(Rollout(problem, "<a>4</a>", "g"), Verdict("correct", 1.0)),
+    ]
+    rows = rollout_rows(members, score_groups(parse(formula), members), ["2+2="] * 2)
+    write_rollouts(made.rollouts, "train", 0, rows)
+    code, out, _ = run("rewards", "audit", made.path)
+    assert code == 0
+    lines = [line.split() for line in out.splitlines()]
+    assert ["correct", "0.500", "0.500", "+1.00", "100%"] in lines
+    assert ["format", "1.000", "0.000", "-", "-", "saturated"] in lines
+    assert "measured on 2 rollouts in 1 groups" in out
+    assert formula in run("rewards", "show", made.path)[1]

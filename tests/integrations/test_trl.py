@@ -109,7 +109,7 @@ def test_trls_own_trainer_trains_with_it(tmp_path: Path) -> None:
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
 
-    from reasonenv.trainers.models import load_model, load_tokenizer
+    from reasonenv.models.loading import load_model, load_tokenizer
 
     env = reasonenv.make("reasonenv/Arithmetic-v0", layout={"reasoning": None, "instruction": ""})
     config = GRPOConfig(

@@ -14,13 +14,13 @@ import torch
 import reasonenv
 from reasonenv import GRPOLearner, Recipe
 from reasonenv.errors import RecipeError, RewardError
+from reasonenv.models.loading import load_model, load_tokenizer
+from reasonenv.models.prompts import PromptFormat
 from reasonenv.trainers import read_metrics, read_rollouts
 from reasonenv.trainers.batch import plan_batches
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.guard import UnscoredGuard
-from reasonenv.trainers.models import load_model, load_tokenizer
-from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.session import slots
 from reasonenv.trainers.storage import earlier_turns
 from reasonenv.trainers.trainer import EnvGRPOTrainer

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import typer
 
-from reasonenv.cli import check, doctor, explain, judge, report, rewards, sandbox, show, train
+from reasonenv.cli import (
+    check,
+    doctor,
+    eval,
+    explain,
+    export,
+    judge,
+    rejudge,
+    report,
+    rewards,
+    rollouts,
+    sample,
+    sandbox,
+    show,
+    train,
+)
 from reasonenv.cli import list as list_
 
 __all__ = ["app"]
@@ -26,8 +41,13 @@ for command in (
     explain.explain,
     train.train,
     report.report,
+    eval.eval_,
+    rollouts.rollouts,
+    rejudge.rejudge,
+    sample.sample,
+    export.export,
 ):
-    app.command(command.__name__.removesuffix("_envs"))(command)
+    app.command(command.__name__.removesuffix("_envs").rstrip("_"))(command)
 app.add_typer(sandbox.sandbox)
 app.add_typer(rewards.rewards)
 

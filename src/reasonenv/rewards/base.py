@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -16,6 +15,7 @@ import numpy as np
 from reasonenv.errors import ReasonEnvError, RewardError
 from reasonenv.rewards.ranges import NOTHING, Given, Range
 from reasonenv.rewards.scores import Floats, RewardContext, Scores
+from reasonenv.rewards.spelling import plain, shown, snake
 from reasonenv.types import FrozenDict, Group, Judged, Status
 
 if TYPE_CHECKING:
@@ -407,7 +407,7 @@ class Term(Reward):
     @property
     def label(self) -> str:
         """The given name, or the class's name in snake case."""
-        return self.name or _snake(type(self).__name__)
+        return self.name or snake(type(self).__name__)
 
     def arguments(self) -> dict[str, Any]:
         """Return the constructor's arguments that are not at their defaults."""
@@ -425,28 +425,3 @@ class Term(Reward):
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={shown(value)}" for name, value in self.arguments().items())
         return f"{type(self).__name__}({given})"
-
-
-_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # XMLCount: xml_count
-_NAMES: dict[str, str] = {}
-
-
-def _snake(name: str) -> str:
-    if name not in _NAMES:
-        _NAMES[name] = _WORD.sub("_", name).lower()
-    return _NAMES[name]
-
-
-def plain(value: Any) -> Any:
-    """Return an argument as YAML writes it: tuples as lists, numpy's numbers as Python's."""
-    if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def shown(value: Any) -> str:
-    """Return an argument as a formula spells it."""
-    if isinstance(value, tuple):
-        inner = ", ".join(shown(item) for item in value)
-        return f"({inner},)" if len(value) == 1 else f"({inner})"
-    return repr(value.item() if isinstance(value, np.generic) else value)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from reasonenv.errors import RewardError
-from reasonenv.rewards.base import plain, shown
 from reasonenv.rewards.ranges import Range, hull
+from reasonenv.rewards.spelling import plain, shown
 
 __all__ = ["SCHEDULES", "Constant", "Cosine", "Linear", "Schedule", "Step"]
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from reasonenv.errors import RewardError
 from reasonenv.rewards.algebra import as_node, finite, refuse_turns
-from reasonenv.rewards.base import Floats, Range, Reward, RewardContext, shown
+from reasonenv.rewards.base import Floats, Range, Reward, RewardContext
 from reasonenv.rewards.ranges import Given
+from reasonenv.rewards.spelling import shown
 from reasonenv.types import Group
 
 __all__ = ["Clip", "Rescale", "clip", "rescale"]

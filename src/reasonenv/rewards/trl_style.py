@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from reasonenv.errors import RewardError
-from reasonenv.rewards.base import Range, RewardContext, Term, plain, shown
+from reasonenv.rewards.base import Range, RewardContext, Term
 from reasonenv.rewards.custom import as_bounds, load_object
+from reasonenv.rewards.spelling import plain, shown
 from reasonenv.types import Group, thaw
 
 __all__ = ["TrlTerm", "from_trl"]

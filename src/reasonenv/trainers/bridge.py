@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reasonenv.envs.core import ReasoningEnv
+from reasonenv.models.prompts import PromptFormat, decode
 from reasonenv.rewards import Reward, RewardContext, RewardState, Scores, score_groups
 from reasonenv.rewards.scores import Floats
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.episodes import Episode
-from reasonenv.trainers.prompts import PromptFormat, decode
 from reasonenv.trainers.storage import Row, rollout_rows, scores_of
 from reasonenv.trainers.turns import discount_of, turn_returns
 from reasonenv.types import Judged, Problem, Rollout, canonical_json

@@ -16,6 +16,7 @@ from reasonenv.checkers.on_ray import RayJudge
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.envs.registration import make, resolve
 from reasonenv.errors import HubUnavailableError, LaunchError, RecipeError, did_you_mean
+from reasonenv.models.loading import resolve_model
 from reasonenv.problems import (
     ProblemList,
     Problems,
@@ -30,7 +31,6 @@ from reasonenv.trainers import failures
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.cluster import Cluster
 from reasonenv.trainers.launch import launch, process_count, world_size
-from reasonenv.trainers.models import resolve_model
 from reasonenv.trainers.placement import placement_of
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.run import Run, default_out, joined_run

@@ -26,6 +26,7 @@ from reasonenv.errors import RecipeError, did_you_mean
 
 __all__ = [
     "CheckpointPlan",
+    "EnginePlan",
     "EvalPlan",
     "JudgingPlan",
     "PromptPlan",
@@ -117,6 +118,17 @@ class JudgingPlan(_Section):
     """CPUs that an answer takes."""
 
 
+class EnginePlan(_Section):
+    """How vLLM samples, where `grpo.use_vllm` is set."""
+
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    """Of `vllm.LLM`, where it runs in the trainer's process, over those that TRL gives."""
+    probe: bool = True
+    """Before the first step, perturb the adapter and see that the engine's samples follow."""
+    checksum: bool = True
+    """Hash the base weights before and after training, and say so where they differ."""
+
+
 class UnscoredPlan(_Section):
     """When a run halts because its checkers fail."""
 
@@ -176,6 +188,7 @@ class Recipe(_Section):
     skip_silent: Literal["auto", "off"] = "auto"
     """auto: rows without a share in the loss cost no forward and no backward pass, wherever loss
     and gradients stay the same numbers."""
+    vllm: EnginePlan = EnginePlan()
     eval: EvalPlan = EvalPlan()
     checkpoint: CheckpointPlan = CheckpointPlan()
     unscored: UnscoredPlan = UnscoredPlan()

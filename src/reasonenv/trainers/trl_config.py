@@ -106,13 +106,11 @@ def check_sections(recipe: Recipe) -> None:
             f"grpo.scale_rewards={recipe.grpo['scale_rewards']!r} does not go with `advantage: "
             "gdpo`, whose sum is scaled over the batch: leave it out, or set it to batch"
         )
-    if recipe.sampling.resample and (
-        recipe.advantage == "gdpo" or recipe.grpo.get("scale_rewards") == "batch"
-    ):
+    scaled_by_batch = recipe.advantage == "gdpo" or recipe.grpo.get("scale_rewards") == "batch"
+    if recipe.sampling.resample and scaled_by_batch:
         raise RecipeError(
-            "sampling.resample with advantages that are scaled over the batch (`advantage: gdpo`, "
-            "or grpo.scale_rewards=batch): each try would be scaled by its own deviation; set "
-            "scale_rewards to group or none, or resample to 0"
+            "sampling.resample with grpo.scale_rewards=batch or `advantage: gdpo`: each try would "
+            "be scaled by its own deviation; scale by group or not at all, or set resample to 0"
         )
     check_sharding(recipe.shard, recipe.grpo)
     if recipe.lora is not None:

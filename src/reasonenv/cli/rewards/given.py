@@ -33,6 +33,12 @@ def reward_of(given: str) -> Reward:
 
     if "(" in given and not Path(given).exists():
         return parse(given)
+    if (Path(given) / "run.json").is_file():
+        from reasonenv.trainers.run import Run
+
+        formula = Run(Path(given)).facts.get("reward")  # also where it was the environment's own
+        if formula is not None:
+            return from_config(formula)
     recipe = _recipe(given)
     if recipe is None:
         return _environment(given)
