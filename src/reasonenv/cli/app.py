@@ -7,6 +7,7 @@ import typer
 from reasonenv.cli import (
     check,
     doctor,
+    dynamics,
     eval,
     explain,
     export,
@@ -46,6 +47,7 @@ for command in (
     rejudge.rejudge,
     sample.sample,
     export.export,
+    dynamics.dynamics,
 ):
     app.command(command.__name__.removesuffix("_envs").rstrip("_"))(command)
 app.add_typer(sandbox.sandbox)

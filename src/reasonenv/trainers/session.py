@@ -25,6 +25,7 @@ from reasonenv.rewards import RewardState, gdpo
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
+from reasonenv.trainers.following import followers
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.launch import rank, world_size
 from reasonenv.trainers.memory import explained
@@ -226,7 +227,12 @@ class Session:
                 processing_class=tokenizer,
                 peft_config=lora_config(placement.fields),
                 # The estimates go before the mark of a complete checkpoint.
-                callbacks=[MetricsFile(run.metrics), KeepEstimates(estimates), *ours],
+                callbacks=[
+                    *followers(recipe, run),
+                    MetricsFile(run.metrics),
+                    KeepEstimates(estimates),
+                    *ours,
+                ],
             )
         bridge.end_ids = frozenset(trainer.eos_token_ids)
         for theirs in (PrinterCallback, ProgressCallback):

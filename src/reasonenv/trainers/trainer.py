@@ -155,7 +155,7 @@ class EnvGRPOTrainer(GRPOTrainer):
 
     def _note_tokens(self, output: dict[str, Any], rows: list[Row]) -> None:
         """Note how many tokens were generated, and which share of the batch the loss leaves out."""
-        own: list[int] = [row.get("episode_tokens", row["n_tokens"]) for row in rows]
+        own = [row["episode_tokens" if "episode_tokens" in row else "n_tokens"] for row in rows]
         self._generated_tokens += sum(own)
         used = [count for count, row in zip(own, rows, strict=True) if row["advantage"] is not None]
         sampled = sum(used)
