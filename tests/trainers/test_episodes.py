@@ -161,6 +161,40 @@ def test_feedback_stands_where_the_chat_template_puts_it(tmp_path: Path) -> None
     assert tokenizer.decode(script.contexts[2][0]) == expected
 
 
+CHATML = (
+    "{% for m in messages %}{{ '<|' + m['role'] + '|>' + m['content'] | trim + '<|end|>\\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|>' + opened }}{% endif %}"
+)
+
+
+@pytest.mark.parametrize("opened", ["", "<think>\n"])
+def test_feedback_fits_templates_that_end_messages_and_open_answers(
+    tmp_path: Path, opened: str
+) -> None:
+    env = guess_env()
+    trainer = make_trainer(tmp_path, env)
+    tokenizer = trainer.bridge.tokenizer
+    tokenizer.chat_template = CHATML
+    trainer.chat_template_kwargs = {"opened": opened}
+    trainer.bridge.prompt = PromptFormat(env, tokenizer, chat_args={"opened": opened})
+    assert trainer.bridge.prompt.prefill == opened
+    script = Script(trainer, PLANS)
+    trainer._generate_and_score_completions(batch())
+    expected = (
+        f"<|user|>2+4=<|end|>\n<|assistant|>{opened}2<|end|>\n"
+        f"<|user|>too low<|end|>\n<|assistant|>{opened}"
+    )
+    assert tokenizer.decode(script.contexts[1][0]) == expected
+
+
+def test_without_a_chat_template_feedback_stands_on_lines_of_its_own(tmp_path: Path) -> None:
+    trainer = make_trainer(tmp_path, guess_env(), template="plain")
+    script = Script(trainer, PLANS)
+    trainer._generate_and_score_completions(batch())
+    said = trainer.bridge.tokenizer.decode(script.contexts[1][0])
+    assert said == "2+4=\n2<|end|>\ntoo low\n"
+
+
 def test_what_was_sampled_is_never_tokenised_again(tmp_path: Path) -> None:
     trainer = make_trainer(tmp_path, guess_env())
     tokenizer = trainer.bridge.tokenizer
@@ -337,5 +371,8 @@ def test_one_advantage_for_an_episode_refuses_a_reward_by_turn(tmp_path: Path) -
         GRPOLearner(out=tmp_path / "run", **fields).train()
     fields |= {"turns": {}, "advantage": "gdpo"}
     with pytest.raises(RecipeError, match="gdpo"):
+        GRPOLearner(out=tmp_path / "run", **fields).train()
+    fields |= {"advantage": "grpo", "grpo": {"num_generations": 4, "use_vllm": True}}
+    with pytest.raises(RecipeError, match="several turns"):
         GRPOLearner(out=tmp_path / "run", **fields).train()
     assert not (tmp_path / "run").exists()
