@@ -344,9 +344,12 @@ def test_code_is_tried_again_after_its_tests_were_told(tmp_path: Path) -> None:
 def test_a_run_of_the_guessing_game_trains_evaluates_and_stores_its_turns(
     tmp_path: Path, reward: str
 ) -> None:
-    fields = small(env=GUESS, reward=reward, steps=2, eval={"problems": 4, "every": None})
-    fields["env_args"] = {"max_turns": 3, **BARE}
-    result = GRPOLearner(out=tmp_path / "run", **fields).train()
+    # Sums, since the tiny model answers those within its few tokens; wrong ones are told which way.
+    sums = [reasonenv.Problem(f"{i}+{i + 7}=", str(2 * i + 7)) for i in range(20, 40)]
+    env = reasonenv.make(GUESS, problems=sums, max_turns=3, **BARE)
+    fields = small(reward=reward, steps=2, eval={"problems": 4, "every": None})
+    del fields["env"], fields["env_args"]
+    result = GRPOLearner(env=env, out=tmp_path / "run", **fields).train()
     assert result.step == 2
     rows = list(read_rollouts(result.run))
     several = [row for row in rows if row["turns"]]
