@@ -130,7 +130,7 @@ def step(folder: Path, **grpo: Any) -> dict[str, Any]:
                 parameter.copy_(0.05 * torch.randn_like(parameter))
     trainer.train()
     logged = next(one for one in trainer.state.log_history if "loss" in one)
-    wanted = ("loss", "grad_norm", "reward", "masked", "unscored", "kl")
+    wanted = ("loss", "grad_norm", "reward", "masked", "unscored")
     return {
         "ranks": trainer.accelerator.num_processes,
         "gradients": kept.found,

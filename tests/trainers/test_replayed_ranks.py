@@ -48,6 +48,6 @@ def test_loss_and_gradients_are_those_of_one_process(
     assert len(expected) > 1000
     assert expected.norm() > 1e-3
     # Sums in another order: noise is measured against the whole, small elements cancel.
-    assert (got - expected).norm() < 1e-5 * expected.norm()
-    assert ours == pytest.approx(alone, rel=1e-4, abs=1e-6)
+    assert (got - expected).norm() < 1e-4 * expected.norm()
+    assert ours == pytest.approx(alone, rel=1e-4, abs=1e-5)
     assert alone["unscored"] == pytest.approx(1 / 16)
