@@ -7,10 +7,11 @@ an opening yes or no, and one sentence that names one option's text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from reasonenv.checkers.choice.context import is_meant, sentence_before
+from reasonenv.checkers.choice.listing import TOLD
 from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean, in_words, text_key
 from reasonenv.checkers.choice.page import Page
 from reasonenv.checkers.choice.reading import NOTHING, Reading, Slot
@@ -55,7 +56,7 @@ _OUTER = " .:,;!?-–—。，！？、\"'"
 _LABEL_BEHIND = re.compile(r"(.{1,120}?)\s*[\[(]([^\s()\[\]]{1,5})[\])]?")
 ENDING_CHARS = 160
 """Of the last line, searched for words such as "so" before a label or an option's text."""
-_WORD = re.compile(r"[^\W_]|[^\x00-\x7f]")
+_WORD = re.compile(rf"[^\W_]|[^\x00-\x7f]|{TOLD}")
 _CONCLUDES = re.compile(
     r"(?:so|hence|thus|therefore|leaves|leaving|now|remains?|bleibt|also|daher|donc|quindi"
     r"|portanto|dus|zatem)"
@@ -108,14 +109,14 @@ def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statemen
     if alone or (whole and labels.run.fullmatch(clean(whole))):
         yield Statement("whole reply", start, end, read_slot(whole, options), whole)
     below = len(lines) > 1 and labels.list_item.match(lines[-1])
-    listed = bool(below and labels.list_item.match(lines[-2]))
+    listed = bool(below and labels.list_item.match(lines[-2])) or _column(lines[-2:], options)
     if len(last) <= MAX_SLOT_CHARS and not listed and not one_line:
         slot = read_slot(last, options) if _reads_alone(last, options) else NOTHING
         yield Statement("last line", end - len(last), end, slot, last)
     if not listed:
         yield from _ending(page, options, last[-ENDING_CHARS:], lo, end)
     first = text[start : min(end, start + MAX_SLOT_CHARS)].partition("\n")[0].strip()
-    if first and not listed:
+    if first and not listed and not _column(_first_two(text, start, end), options):
         yield _first_line(page, options, start, first, end)
     yield from _in_prose(page, options, start, end, whole, last)
 
@@ -175,6 +176,26 @@ def _trimmed(text: str, lo: int, hi: int) -> tuple[int, int]:
     return lo + len(part) - len(part.lstrip()), lo + len(part.rstrip())
 
 
+def _column(lines: Sequence[str], options: Options) -> bool:
+    """Whether two lines each are another option, by its label or its text, and nothing else."""
+    slots = [_alone(line, options) for line in lines]
+    return len(slots) == 2 and None not in slots and len(set(slots)) == 2
+
+
+def _alone(line: str, options: Options) -> int | None:
+    words = clean(line)
+    token = options.labels.bare_line.fullmatch(words)
+    if token and options.labels.index(token[1]) >= 0:
+        return options.labels.index(token[1])
+    whole = options.whole(words)
+    return whole.position if whole else None
+
+
+def _first_two(text: str, start: int, end: int) -> list[str]:
+    head = text[start : min(end, start + 2 * MAX_SLOT_CHARS)].split("\n")
+    return [line for line in head if line.strip()][:2]
+
+
 def _one_label(line: str, options: Options) -> bool:
     """Whether at most one label stands in a line: "A = 1, B = 2" is no commitment to A."""
     standing = {label for label in options.labels.standing.findall(clean(line)) if label != "I"}
@@ -183,7 +204,7 @@ def _one_label(line: str, options: Options) -> bool:
 
 def _reads_alone(line: str, options: Options) -> bool:
     """Whether what `read_slot` reads in a line may be its commitment."""
-    if "?" in line or "？" in line or ("box" in line and line.count("{") != line.count("}")):
+    if "?" in line or "？" in line or TOLD in line or ("box" in line and line.count("{") != line.count("}")):
         return False
     labels = options.labels
     return (
@@ -238,7 +259,7 @@ def _in_prose(
         if slot is not None:
             yield Statement("opening word", start, min(end, start + 10), slot, opening[1])
     sentence = clean(whole)
-    if not whole or len(whole) > MAX_SENTENCE_CHARS or _MORE_SENTENCES.search(sentence):
+    if not whole or TOLD in whole or len(whole) > MAX_SENTENCE_CHARS or _MORE_SENTENCES.search(sentence):
         return
     key = text_key(sentence)
     if _UNSURE.search(key) or _SAYS.search(key):

@@ -64,7 +64,8 @@ _INSTRUCTION = re.compile(
     r"|should (?:be|look|read|say|end|contain)|the last line|one of the following|instructions?"
     r"|(?:put|place|write|give|enclose|box|provide|state|output) (?:your|the) (?:final )?"
     r"(?:answer|letter|choice|option)|you (?:asked|must|need|said|should)|template"
-    r"|question (?:is|asks))\b"
+    r"|question (?:is|asks)|(?:or|and|to|must|should) (?:state|say|decide|explain|determine)"
+    r" (?:that|whether|if|which))\b"
 )
 
 

@@ -27,6 +27,7 @@ RETRACTION_CHARS = 220
 MAX_RUN = 12
 """Statements before the last one that are looked at for that."""
 SAID_CHARS = 80
+TOLD = "the options told again"
 
 _WORDLESS = re.compile(r"(?:[\W_]|\b(?:the|so|final|correct|my|and)\b)*", re.IGNORECASE)
 _JOINING_BOXES = re.compile(
@@ -123,8 +124,13 @@ def extract_from(
         plain = plain_ending(page, options, parts[0][1])
         if plain is not None:
             return answer_from(plain, options, multiple)
+    page = page.with_text(options.listing.mark(page.text, page.low))
     found: ChoiceAnswer | None = None
     for lo, hi in parts:
+        told = options.listing.kind(page.text[lo:hi].strip())
+        if told == "texts" or (told and not multiple):
+            found = found or ChoiceAnswer(None, "malformed", {"anchor": None, "reason": TOLD})
+            continue
         decided = _decide(page, options, lo, hi, multiple)
         if decided is not None:
             answer = answer_from(decided, options, multiple)

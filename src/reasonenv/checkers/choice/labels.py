@@ -80,7 +80,7 @@ class Labels:
             rf"[\s*>#-]{{0,8}}(?:[Oo]ption |[Cc]hoice )?[\[(]?({either})[\]).:][*_]{{0,3}}\s?\S"
         )
         self.bare_line = re.compile(
-            rf"[ \t*_>#-]{{0,8}}[\[(]?({upper})[\])]?[*_.]{{0,4}}[ \t]*(?:\n|\Z)"
+            rf"\s{{0,4}}[ \t*_>#-]{{0,8}}[\[(]?({either})[\])]?[*_.]{{0,4}}[ \t]*(?:\n|\Z)"
         )
         self.joined = re.compile(
             rf"\s*{JOINER}\s*(?:also|maybe|possibly|perhaps|even|probably)\s+({upper}){_AFTER}"

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from reasonenv.checkers.choice.fold import fold
 from reasonenv.checkers.choice.labels import Labels, letters, make_labels
+from reasonenv.checkers.choice.listing import Listing
 from reasonenv.checkers.choice.reading import Reading, Slot
 
 __all__ = ["MAX_SLOT_CHARS", "Options", "clean", "prepare", "text_key"]
@@ -72,12 +73,14 @@ class Options:
     Attributes:
         texts: as given.
         labels: their labels.
+        listing: knows the options told again.
         keys: what spellings of one text have in common, each without its article and final stop.
     """
 
     def __init__(self, texts: Sequence[str], labels: Labels) -> None:
         self.texts = tuple(texts)
         self.labels = labels
+        self.listing = Listing(self.texts, labels.names)
         self.keys = tuple(text_key(text) for text in self.texts)
         self._by_key: dict[str, tuple[int, ...]] = {}
         self._by_tight: dict[str, tuple[int, ...]] = {}
@@ -124,7 +127,9 @@ class Options:
     def whole(self, text: str) -> Slot | None:
         """Return the option whose whole text this is; None where it is none."""
         key = text_key(text)
-        found = self._by_key.get(key) or self._by_tight.get(key.replace(" ", ""))
+        found = self._by_key.get(key)
+        if not found and not self.labels.run.fullmatch(text.strip()):  # "A B" is no "ab"
+            found = self._by_tight.get(key.replace(" ", ""))
         if not found or not key:
             return None
         if len(found) > 1:

@@ -60,6 +60,10 @@ class Page:
     kept: tuple[tuple[int, int], ...]
     reads: list[int] = field(default_factory=list)
 
+    def with_text(self, text: str) -> Page:
+        """Return the same page with another text of the same length, itself if it is the same."""
+        return self if text == self.text else Page(text, text.lower(), self.kept)
+
     def segments(self) -> Iterator[tuple[int, int]]:
         """Yield the parts between template tokens and made-up turns, wordless ones left out.
 

@@ -201,10 +201,10 @@ def _slot_span(page: Page, after: int, hi: int) -> tuple[int, int, bool]:
     return start, end if end >= 0 else limit, "\n" in page.text[after:start]
 
 
-def _with_next_lines(page: Page, options: Options, fast: re.Match[str], hi: int) -> Slot:
+def _with_next_lines(page: Page, options: Options, first: re.Match[str], hi: int) -> Slot:
     """Read a label alone on its line, and labels alone on the lines below it."""
-    positions = [options.labels.index(fast[1])]
-    found = options.labels.bare_line.match(page.text, fast.end(), hi)
+    positions = [options.labels.index(first[1])]
+    found = options.labels.bare_line.match(page.text, first.end(), hi)
     while found and len(positions) < 30:
         positions.append(options.labels.index(found[1]))
         if found.end() >= hi:
@@ -222,6 +222,11 @@ def _read_line(page: Page, options: Options, start: int, end: int, crossed: bool
         item = labels.list_item.match(below)
         if item:  # the options told again, or several of them
             return _list(page, options, start, hi)
+    bare = labels.bare_line.match(text, start, hi)
+    if bare and labels.index(bare[1]) >= 0:
+        column = _with_next_lines(page, options, bare, hi)
+        if column.reading is not Reading.OPTION:
+            return column
     sentence = _SENTENCE.split(line, maxsplit=1)[0]
     slot = read_slot(sentence, options)
     if crossed and slot.reading is Reading.OPTION and slot.by == "label":
