@@ -69,6 +69,9 @@ _INSTRUCTION = re.compile(
 )
 
 
+_THEREFORE = ("so ", "therefore", "hence ", "thus ")
+
+
 def sentence_before(page: Page, at: int, lo: int) -> str:
     """Return what stands before a place in its sentence, in lower case, at most 160 characters."""
     window = page.low[max(lo, at - BEFORE_CHARS) : at]
@@ -97,7 +100,7 @@ def is_meant(page: Page, at: int, lo: int, *, by_verb: bool = False, would: bool
         or _OTHERS.search(sentence)
         or (by_verb and _OTHER_SUBJECT.search(clause))
         or _HISTORY.search(clause)
-        or _INSTRUCTION.search(sentence)
+        or _INSTRUCTION.search(clause if clause[:8].strip().startswith(_THEREFORE) else sentence)
         or _example(page, at, lo)
     ):
         return "no"

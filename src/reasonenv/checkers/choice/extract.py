@@ -198,7 +198,8 @@ def _in_its_run(
             continue
         if after.start - before.end > RETRACTION_CHARS or not _WORDLESS.fullmatch(gap):
             break
-        run.update(before.slot.positions)
+        if before.slot.reading is Reading.OPTION or multiple:
+            run.update(before.slot.positions)
         after = before
     if len(run) >= SPAM_MARKERS or (multiple and last.anchor == "is right" and len(run) > 1):
         return _with(last, several(*run))

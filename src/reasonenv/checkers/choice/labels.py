@@ -94,7 +94,7 @@ class Labels:
             rf"{RATHER}[\s,:*(\"']*(?:option\s)?({upper}){_AFTER}", re.IGNORECASE
         )
         self.fast = re.compile(
-            r"[\s*_`$\"'(\[{:]{0,20}(?:\\(?:text|mathrm|mathbf|textbf|boxed|mathsf)\{){0,2}[(\[]?"
+            r"[\s*_`$\"'(\[{}:]{0,20}(?:\\(?:text|mathrm|mathbf|textbf|boxed|mathsf)\{){0,2}[(\[]?"
             rf"({upper})[)\]}}*_`$\"'.,!]{{0,8}}[ \t]*(?:\n|\Z)"
         )
         self.subject = re.compile(rf"{_BEFORE}({upper})[\])]?(?![{_LETTERS}0-9'])")

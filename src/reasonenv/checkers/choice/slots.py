@@ -83,7 +83,7 @@ _PLACEHOLDER = re.compile(
 )
 _OUTER = " .:,;!?-–—。，！？、|"
 _REJECTED = re.compile(
-    r"[\s:.)\]–—-]{0,5}(?:(?:is|are|was|seems|looks|ist|est|es|è|é|jest|to)\s)?(?:(?:clearly|also"
+    r"[\s:.)\]|–—-]{0,5}(?:(?:is|are|was|seems|looks|ist|est|es|è|é|jest|to)\s)?(?:(?:clearly|also"
     r"|too|just"
     r"|simply|obviously|therefore|definitely)\s)?(?:wrong|incorrect|false\b|not\b|no\b(?=[\s.,;]"
     r"|\Z)|out\b"

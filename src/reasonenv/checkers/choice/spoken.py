@@ -50,6 +50,7 @@ _OPTION_NOUNS = frozenset(
         "alternativa",
     ]
 ) | {"phương án", "lựa chọn"}
+_RIGHT_BEFORE = re.compile(r"\b(?:correct|right|final)\s\Z")
 _BLANK = re.compile(rf"[\s*_:：>]{{0,{MAX_BLANK_CHARS}}}")
 _SENTENCE = re.compile(
     r"(?<=[^A-Z\s(.][.!?])\s+(?=\S)|(?<=\.\.)\s+(?=\S)|(?<=[。！？])|\s(?=Wait\b|Hmm\b|hmm,)"
@@ -116,7 +117,9 @@ def read_noun(
     elif before.isalpha() and before < "\u0590":
         return None
     found = _AFTER_NOUN.match(low, at + len(stem), hi)
-    if not found or (stem in _OPTION_NOUNS and found["plural"]):
+    if not found:
+        return None
+    if stem in _OPTION_NOUNS and found["plural"] and not _RIGHT_BEFORE.search(low, max(lo, at - 10), at):
         return None
     if _NOT_THE_ANSWER.search(low, max(lo, at - 24), at):
         return None

@@ -88,7 +88,7 @@ _CJK_COPULA = (
 )
 _CJK_NEGATED = r"不是|不为|并非|不可能是|不选"
 AFTER_NOUN = (
-    r"(?P<plural>s|es|en|ın|ı)?(?P<close>[*_\"'\])】」』]{0,4})"
+    r"(?P<plural>s|es|en|ın|ı|nya)?(?P<close>[*_\"'\])】」』]{0,4})"
     rf"(?P<qualifier>(?:[ \t]{{0,3}}[(\[]?(?:{_QUALIFIER})\b[)\]]?){{0,4}})"
     r"[*_\"'\])】」』]{0,4}[ \t]{0,4}"
     rf"(?:(?P<not>(?:{_NEGATED})(?!\w)|{_CJK_NEGATED})"
@@ -136,9 +136,9 @@ PREDICATE = (
     r"|\s(?:fits|matches|works|describes it|answers it) (?:best|the best|perfectly|exactly)(?!\w)"
     r"|\s(?:fits|survives|wins|remains|is left|stands|is my (?:choice|answer|pick)|it is"
     r"|gets my vote|is what i (?:choose|pick))(?=\s{0,3}(?:[.!,;:)]|\n|\Z))"
-    r"|\s?[:=—–-]\s{0,3}\**(?:correct|right|yes|true|richtig|wahr|ja|correcta?|verdadero|vrai"
+    r"|\s?[:=|—–-]\s{0,3}\**(?:correct|right|yes|true|richtig|wahr|ja|correcta?|verdadero|vrai"
     r"|oui|vero|sì|sim|certo|poprawn[aey]|верно|да|正确|对|正しい)\**(?![\w'-])"
-    r"|[^\S\n]{0,3}[\])*:—–-]{0,4}[^\S\n]{0,3}(?:✅|✓|✔|☑|🗸|\(correct\)|\[correct\]|\(✓\))"
+    r"|[^\S\n]{0,3}[\])*:|—–-]{0,4}[^\S\n]{0,3}(?:✅|✓|✔|☑|🗸|\(correct\)|\[correct\]|\(✓\))"
     # German, French, Spanish, Portuguese, Italian, Dutch, Polish
     r"|\s(?:ist|stimmt|est|es|está|é|è|is|jest|to|är|er)\s(?:(?:die|das|la|le|a|o|de|het|ta|also"
     r"|somit"
@@ -175,7 +175,10 @@ PREDICATE_STEMS = _listed(
 )
 """In lower case: one of these stands in each predicate."""
 
-MARK_STEMS = ("\\box", "\\fbox", "####", "<ans>", "<final>", "[ans]", '": true', '":true')
+MARK_STEMS = (
+    *("\\box", "\\fbox", "####", "<ans>", "<final>", "[ans]", '": true', '":true'),
+    *("[x]", "✅", "✓", "✔", "☑", "👉", "➡"),
+)
 """Markup, in lower case."""
 
 CORRECTION_STEMS = _listed(
