@@ -52,6 +52,11 @@ _TRAILING = re.compile(
     r"|です|だ|である|となる|になります|입니다|이다|번(?:입니다)?|다|项|項)"
     r"(?=[.!。\s]*\Z)"
 )
+_ADVERB = re.compile(
+    r"\A(?:actually|clearly|indeed|therefore|thus|of course|definitely|most likely|probably|in fact"
+    r"|really|then|certainly),?\s",
+    re.IGNORECASE,
+)
 _OUTER = " .:,;!?-–—。，！？、\"'"
 _LABEL_BEHIND = re.compile(r"(.{1,120}?)\s*[\[(]([^\s()\[\]]{1,5})[\])]?")
 ENDING_CHARS = 160
@@ -124,7 +129,7 @@ def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statemen
 def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Iterator[Statement]:
     """Read what the last words name: `so C.`, `: Canberra`, `Lithium. **I. Lithium**`."""
     labels = options.labels
-    if _PERCENT.search(tail):
+    if _PERCENT.search(tail) and not any("%" in option for option in options.texts):
         return
     for connector in labels.connector.finditer(tail):
         said = tail[connector.end() :]
@@ -133,7 +138,7 @@ def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Itera
             and labels.before.search(tail, 0, connector.start())
         ):
             continue
-        words = clean(_TRAILING.sub("", said)).strip(_OUTER)
+        words = _ADVERB.sub("", clean(_TRAILING.sub("", said)).strip(_OUTER))
         lead = labels.lead.match(words)
         at = end - len(said)
         if (
@@ -262,9 +267,12 @@ def _in_prose(
     if not whole or TOLD in whole or len(whole) > MAX_SENTENCE_CHARS or _MORE_SENTENCES.search(sentence):
         return
     key = text_key(sentence)
-    if _UNSURE.search(key) or _SAYS.search(key):
-        return
     words = in_words(key)
+    beside = key
+    for position, _, _ in options.named(words):
+        beside = beside.replace(options.keys[position], " ")
+    if _UNSURE.search(beside) or _SAYS.search(key):
+        return
     named = [hit for hit in options.named(words) if not _negated_name(words, hit)]
     if any(_OR.match(words, end) or _OR_BEFORE.search(words, 0, start) for _, start, end in named):
         return
@@ -272,7 +280,11 @@ def _in_prose(
     if len(positions) == 1:
         position = positions.pop()
         text = options.keys[position]
-        if len(text) >= MIN_NAMED_CHARS or text.isdecimal() or not text.isascii():
+        told = options.labels.told.match(sentence)
+        if told and options.labels.index(told[1]) not in (-1, position):
+            slot = Slot(Reading.CONTRADICTION, (options.labels.index(told[1]), position))
+            yield Statement("one option named", start, end, slot, sentence)
+        elif len(text) >= MIN_NAMED_CHARS or text.isdecimal() or not text.isascii():
             slot = Slot(Reading.OPTION, (position,), "text")
             yield Statement("one option named", start, end, slot, sentence)
 

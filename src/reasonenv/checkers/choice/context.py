@@ -48,7 +48,7 @@ _NEGATED = re.compile(
 )
 _IF = re.compile(
     r"\b(?:if(?! i (?:have|had|must))|suppose|supposing|assume|assuming|unless|had the|were the"
-    r"|wenn"
+    r"|otherwise|wenn"
     r"|falls|jeśli|gdyby|если|eğer|nếu|jika|kalau)\b|\bsi (?!dice)"
     r"|如果|假如|若|もし|만약|إذا|अगर|यदि"
 )
@@ -69,6 +69,10 @@ _INSTRUCTION = re.compile(
 )
 
 
+_CONCEDED = re.compile(
+    r"\s*(?:while|although|though|even though|whereas|obwohl|bien que|aunque|embora)\b[^,]{1,120},"
+    r"|.{1,140}, but (?=[^,]*\Z)"
+)
 _THEREFORE = ("so ", "therefore", "hence ", "thus ")
 
 
@@ -90,6 +94,9 @@ def is_meant(page: Page, at: int, lo: int, *, by_verb: bool = False, would: bool
         would: the statement is in the conditional: with a condition it is not meant at all.
     """
     sentence = sentence_before(page, at, lo)
+    conceded = _CONCEDED.match(sentence)
+    if conceded:
+        sentence = sentence[conceded.end() :]
     if not sentence.strip(" *_#>\"'-"):
         return "yes" if not _example(page, at, lo) else "no"
     clause = sentence
@@ -97,7 +104,7 @@ def is_meant(page: Page, at: int, lo: int, *, by_verb: bool = False, would: bool
         clause = clause[clause.rfind(mark) + 1 :]
     if (
         _NEGATED.search(clause)
-        or _OTHERS.search(sentence)
+        or _OTHERS.search(sentence, sentence.rfind(", but ") + 1)
         or (by_verb and _OTHER_SUBJECT.search(clause))
         or _HISTORY.search(clause)
         or _INSTRUCTION.search(clause if clause[:8].strip().startswith(_THEREFORE) else sentence)
@@ -116,10 +123,13 @@ def _example(page: Page, at: int, lo: int) -> bool:
     return _EXAMPLE.search(page.low[max(lo, at - 30) : at]) is not None
 
 
+_TAG_QUESTION = re.compile(r"\bi (?:guess|think|suppose|believe)\Z|, (?:right|no|isn't it)\Z")
 _END = re.compile(r"[.!?\n。！？]")
 
 
 def is_question(page: Page, at: int, hi: int) -> bool:
     """Whether the sentence that goes on at a place ends in a question mark."""
     end = _END.search(page.text, at, min(hi, at + BEFORE_CHARS))
-    return end is not None and end[0] in "?？"
+    if end is None or end[0] not in "?？":
+        return False
+    return _TAG_QUESTION.search(page.low, at, end.start()) is None

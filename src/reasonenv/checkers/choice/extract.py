@@ -149,6 +149,10 @@ def _decide(page: Page, options: Options, lo: int, hi: int, multiple: bool) -> S
         if last.slot.reading is Reading.NEGATED:
             negated = negated or last
         elif last.conditional:
+            if conditional and conditional.slot.positions != last.slot.positions:
+                conditional = _with(
+                    conditional, several(*conditional.slot.positions, *last.slot.positions)
+                )
             conditional = conditional or last
         else:
             break

@@ -48,7 +48,7 @@ NOUN_STEMS = _listed(
         " svar vastaus odpověď odpoveď răspuns válasz απάντηση תשובה คำตอบ"
     ).replace(" ", ","),
     "đáp án,câu trả lời,trả lời,phương án,lựa chọn,right one,correct one,correct:,right answer:"
-    ",remaining:,richtig:,correcta:",
+    ",remaining:,richtig:,correcta:,ans.",
 )
 """Nouns for the answer, in lower case; several words where a language has no shorter one."""
 
