@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from reasonenv.checkers.choice.fold import fold
 
@@ -51,7 +52,19 @@ _MARK = r"[\s,;.()\[\]*_>#\"'·•`$-]"
 _MARKED = re.compile(
     r"[\s*_).\]]{0,4}(?:[✓✅✔☑❌✗✘×←(=:—–🗸]|<[-=]|\[[x ✓]|-\s|(?:is|are|was|seems|would|fits|because)\b)"
 )
-_MARKED_BEFORE = re.compile(r"[✓✅✔☑❌✗✘×→\]🗸][\s*_(]{0,4}\Z|\b(?:not|nor)\s\Z")
+_MARKED_BEFORE = re.compile(r"[✓✅✔☑❌✗✘×→\]🗸][ \t*_(]{0,4}\Z|\b(?:not|nor)\s\Z")
+
+
+@lru_cache(maxsize=256)
+def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what may stand between two told options, and the label before the first one."""
+    label = "(?:" + "|".join(re.escape(name.lower()) for name in names) + r"|\d{1,2})"
+    gap = (
+        rf"(?:{_MARK}*(?P<strong>(?:or|and|und|oder|\n|[|/•-])(?![^\W_])){_MARK}*|{_MARK}*)"
+        rf"(?P<label>(?<![^\W_]){label}(?:[)\].:*_-]{{1,5}}\s{{0,3}}|\s))?{_MARK}*"
+    )
+    lead = rf"[(\[*_>#-]{{0,4}}\s?(?<![^\W_]){label}[)\].:*_\s-]{{1,6}}\Z"
+    return re.compile(gap), re.compile(lead)
 
 
 class Listing:
@@ -83,13 +96,8 @@ class Listing:
             ((fold(text).strip(" .\n\t").lower(), place) for place, text in enumerate(texts)),
             key=lambda pair: -len(pair[0]),
         )
-        label = "(?:" + "|".join(re.escape(name.lower()) for name in names) + r"|\d{1,2})"
         self._plain_joins = count > 2 or min(map(len, texts)) >= LONG_TEXT
-        self._gap = re.compile(
-            rf"(?:{_MARK}*(?P<strong>(?:or|and|und|oder|\n|[|/•-])(?![^\W_])){_MARK}*|{_MARK}*)"
-            rf"(?P<label>(?<![^\W_]){label}(?:[)\].:*_-]{{1,5}}\s{{0,3}}|\s))?{_MARK}*"
-        )
-        self._lead = re.compile(rf"[(\[*_>#-]{{0,4}}\s?(?<![^\W_]){label}[)\].:*_\s-]{{1,6}}\Z")
+        self._gap, self._lead = _patterns(tuple(names))
         self._shortest = min((*self._labels, *self._texts))
         self._longest = MAX_TIMES * (sum(map(len, texts)) + count * (MAX_MARKS + 2))
 

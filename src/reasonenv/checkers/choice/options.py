@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from reasonenv.checkers.choice.fold import fold
 from reasonenv.checkers.choice.labels import Labels, letters, make_labels
@@ -73,14 +73,12 @@ class Options:
     Attributes:
         texts: as given.
         labels: their labels.
-        listing: knows the options told again.
         keys: what spellings of one text have in common, each without its article and final stop.
     """
 
     def __init__(self, texts: Sequence[str], labels: Labels) -> None:
         self.texts = tuple(texts)
         self.labels = labels
-        self.listing = Listing(self.texts, labels.names)
         self.keys = tuple(text_key(text) for text in self.texts)
         self._by_key: dict[str, tuple[int, ...]] = {}
         self._by_tight: dict[str, tuple[int, ...]] = {}
@@ -94,14 +92,23 @@ class Options:
         self.are_true_and_false = sorted(self.keys) == ["false", "true"]
         self._openings = tuple({key[:4] for key in self.keys if key})
         self._values: list[tuple[Fraction, str] | None] | None = None
-        words = sorted((in_words(k) for k in set(self.keys) if k), key=len, reverse=True)
-        edged = "|".join(re.escape(word) for word in words if not _spaceless(word)) or r"(?!)"
-        inside = "|".join(re.escape(word) for word in words if _spaceless(word)) or r"(?!)"
-        self._named = re.compile(rf"(?<![^\W_])(?:{edged})(?![^\W_])|{inside}")
         self._by_words: dict[str, tuple[int, ...]] = {}
         for index, key in enumerate(self.keys):
             word = in_words(key)
             self._by_words[word] = (*self._by_words.get(word, ()), index)
+
+    @cached_property
+    def listing(self) -> Listing:
+        """Knows the options told again."""
+        return Listing(self.texts, self.labels.names)
+
+    @cached_property
+    def _named(self) -> re.Pattern[str]:
+        """Finds option texts in words, the longest first; most replies never need it."""
+        words = sorted(filter(None, self._by_words), key=len, reverse=True)
+        edged = "|".join(re.escape(word) for word in words if not _spaceless(word)) or r"(?!)"
+        inside = "|".join(re.escape(word) for word in words if _spaceless(word)) or r"(?!)"
+        return re.compile(rf"(?<![^\W_])(?:{edged})(?![^\W_])|{inside}")
 
     def may_open(self, low: str, at: int) -> bool:
         """Whether an option's text may begin at a place of a text in lower case: a quick no."""
