@@ -21,6 +21,8 @@ from reasonenv.checkers.choice.statement import Statement
 __all__ = ["closing_statement"]
 
 MAX_SENTENCE_CHARS = 400
+MAX_WORDLESS_LINES = 60
+"""Below the last line with a word."""
 MIN_NAMED_CHARS = 3
 """Of an option text that a sentence may name without saying so: a shorter one may be any word."""
 
@@ -172,7 +174,7 @@ def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Itera
 def _trimmed(text: str, lo: int, hi: int) -> tuple[int, int]:
     """Return where the words of a part begin and end: lines without any are no lines of it."""
     start, end = lo, lo + len(text[lo:hi].rstrip())
-    while start < end:
+    for _ in range(MAX_WORDLESS_LINES):
         line = text.rfind("\n", start, end)
         if line < 0 or _WORD.search(text, line, end):
             break
