@@ -28,7 +28,18 @@ def wrong(cases, label="expected"):
 
 
 @pytest.mark.parametrize(
-    "table", ["dev", "simple", "own", "small_models", "second_list", "third_list", "fourth_list", "fifth_list", "sixth_list"]
+    "table",
+    [
+        "dev",
+        "simple",
+        "own",
+        "small_models",
+        "second_list",
+        "third_list",
+        "fourth_list",
+        "fifth_list",
+        "sixth_list",
+    ],
 )
 def test_every_reply_is_read_as_labelled(cases, table):
     assert not wrong(cases(f"choice/{table}.jsonl"))

@@ -57,7 +57,9 @@ def _choice(row: Mapping[str, Any]) -> JudgeCall:
     if labels is not None:
         if not all(isinstance(label, str) and label.strip() for label in labels):
             raise DataError("`labels` is a list of texts, none of them empty")
-        if len(labels) != len(options) or len({name.strip().upper() for name in labels}) < len(labels):
+        if len(labels) != len(options) or len({name.strip().upper() for name in labels}) < len(
+            labels
+        ):
             raise DataError(
                 f"`labels` names each of the {len(options)} options once, got {labels!r:.60}"
             )

@@ -211,7 +211,12 @@ def _one_label(line: str, options: Options) -> bool:
 
 def _reads_alone(line: str, options: Options) -> bool:
     """Whether what `read_slot` reads in a line may be its commitment."""
-    if "?" in line or "？" in line or TOLD in line or ("box" in line and line.count("{") != line.count("}")):
+    if (
+        "?" in line
+        or "？" in line
+        or TOLD in line
+        or ("box" in line and line.count("{") != line.count("}"))
+    ):
         return False
     labels = options.labels
     return (
@@ -266,7 +271,12 @@ def _in_prose(
         if slot is not None:
             yield Statement("opening word", start, min(end, start + 10), slot, opening[1])
     sentence = clean(whole)
-    if not whole or TOLD in whole or len(whole) > MAX_SENTENCE_CHARS or _MORE_SENTENCES.search(sentence):
+    if (
+        not whole
+        or TOLD in whole
+        or len(whole) > MAX_SENTENCE_CHARS
+        or _MORE_SENTENCES.search(sentence)
+    ):
         return
     key = text_key(sentence)
     words = in_words(key)

@@ -122,9 +122,7 @@ def read_page(completion: str, reasoning_tag: str | None = None) -> Page:
     if len(completion) > LONG_CHARS:
         return _long_page(completion, reasoning_tag)
     text = completion
-    if ("<" in text or "◁" in text) and (
-        reasoning_tag or "<|" in text or "think" in text.lower()
-    ):
+    if ("<" in text or "◁" in text) and (reasoning_tag or "<|" in text or "think" in text.lower()):
         text = _without_thinking(text, reasoning_tag)
     if reasoning_tag and f"[{reasoning_tag}]" in text:
         text = _without_brackets(text, reasoning_tag)

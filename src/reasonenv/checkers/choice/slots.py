@@ -145,8 +145,10 @@ def _read(slot: str, options: Options, leads: int) -> Slot:
     if run:
         tokens = re.findall(labels.upper, inner)
         told = [labels.index(token) for token in tokens]
-        if len({*told} - {-1}) == len(options.texts) and -1 not in told and (
-            len(inner) > sum(map(len, tokens)) or inner not in options.texts
+        if (
+            len({*told} - {-1}) == len(options.texts)
+            and -1 not in told
+            and (len(inner) > sum(map(len, tokens)) or inner not in options.texts)
         ):
             return several(*told)  # all of them, whatever the texts say
     whole = options.whole(slot)

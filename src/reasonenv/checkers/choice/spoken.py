@@ -119,7 +119,11 @@ def read_noun(
     found = _AFTER_NOUN.match(low, at + len(stem), hi)
     if not found:
         return None
-    if stem in _OPTION_NOUNS and found["plural"] and not _RIGHT_BEFORE.search(low, max(lo, at - 10), at):
+    if (
+        stem in _OPTION_NOUNS
+        and found["plural"]
+        and not _RIGHT_BEFORE.search(low, max(lo, at - 10), at)
+    ):
         return None
     if _NOT_THE_ANSWER.search(low, max(lo, at - 24), at):
         return None
