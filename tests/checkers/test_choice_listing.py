@@ -20,7 +20,7 @@ SETS = [
     [f"planet {number}" for number in range(12)],
     ["Both A and C", "only B", "A or B", "all"],
 ]
-ROMAN = "I II III IV V VI VII VIII IX X XI XII".split()
+ROMAN = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"]
 LINES = [
     "{a}. {b}",
     "{a}) {b}",

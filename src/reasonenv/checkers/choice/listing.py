@@ -2,8 +2,8 @@ r"""The options told again: never an answer, whatever their texts say.
 
 A text that consists of all options, with or without labels, marks and separators, in any order, is
 recognised by its characters: it has those of the list, no more and no fewer. So it does not matter
-where one text would end and the next one begin. Inside a longer text it is recognised by the texts that follow each other with nothing but
-labels and separators between.
+where one text would end and the next one begin. Inside a longer text it is recognised by the texts
+that follow each other with nothing but labels and separators between.
 """
 
 from __future__ import annotations
@@ -28,11 +28,9 @@ MAX_HITS = 400
 MAX_GAP = 40
 """Characters between one told option and the next."""
 LONG_TEXT = 20
-"""Two texts so long with a comma or a stop between are a list; of two words one may be taken back."""
-ROMAN = (
-    *("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()),
-    *("xxi xxii xxiii xxiv xxv xxvi".split()),
-)
+"""Two texts so long with a comma between are a list; of two words one may be taken back."""
+_TENS, _ONES = ("", "x", "xx"), ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+ROMAN = tuple(tens + ones for tens in _TENS for ones in _ONES)[1:27]
 _DROPPED = re.compile(
     r"\b(?:and|or|und|oder|et|ou|y|o|the|are|options?|choices?|optionen|opciones)\b"
     r"|[\s,;:.|/\\()\[\]{}*_`$#\"'!?•·>&~–—、。，；：（）-]+",
@@ -40,9 +38,9 @@ _DROPPED = re.compile(
 
 
 def squeeze(text: str) -> str:
-    """Return a text without what may stand around and between the options of a list.
+    r"""Return a text without what may stand around and between the options of a list.
 
-    >>> squeeze("(A) **no** or\\n(B) yes.")
+    >>> squeeze("(A) **no** or\n(B) yes.")
     'anobyes'
     """
     return _DROPPED.sub("", fold(text).casefold())
@@ -50,7 +48,8 @@ def squeeze(text: str) -> str:
 
 _MARK = r"[\s,;.()\[\]*_>#\"'·•`$-]"
 _MARKED = re.compile(
-    r"[\s*_).\]]{0,4}(?:[✓✅✔☑❌✗✘×←(=:—–🗸]|<[-=]|\[[x ✓]|-\s|(?:is|are|was|seems|would|fits|because)\b)"
+    r"[\s*_).\]]{0,4}(?:[✓✅✔☑❌✗✘×←(=:—–🗸]|<[-=]|\[[x ✓]|-\s"
+    r"|(?:is|are|was|seems|would|fits|because)\b)"
 )
 _MARKED_BEFORE = re.compile(r"[✓✅✔☑❌✗✘×→\]🗸][ \t*_(]{0,4}\Z|\b(?:not|nor)\s\Z")
 
@@ -63,7 +62,7 @@ def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]
         rf"(?:{_MARK}*(?P<strong>(?:or|and|und|oder|\n|[|/•-])(?![^\W_])){_MARK}*|{_MARK}*)"
         rf"(?P<label>(?<![^\W_]){label}(?:[)\].:*_-]{{1,5}}\s{{0,3}}|\s))?{_MARK}*"
     )
-    lead = rf"[(\[*_>#-]{{0,4}}\s?(?<![^\W_]){label}[)\].:*_\s-]{{1,6}}\Z"
+    lead = rf"[(\[*_]{{0,4}}(?<![^\W_]){label}[)\].:*_\s-]{{1,6}}\Z"
     return re.compile(gap), re.compile(lead)
 
 
@@ -79,7 +78,7 @@ class Listing:
         count = len(texts)
         said = [squeeze(text) for text in texts]
         own = [squeeze(name) or name for name in names]
-        styles = (own, [*"abcdefghijklmnopqrstuvwxyz"], [*map(str, range(1, 27))], [*ROMAN])
+        styles = (own, [*"abcdefghijklmnopqrstuvwxyz"], [*map(str, range(1, 27))], list(ROMAN))
         self._labels: dict[int, set[str]] = {}
         self._texts: dict[int, set[str]] = {}
         self._single = {*said, *own}
@@ -129,6 +128,8 @@ class Listing:
             last = chain[-self._count :]
             if strong and {place for _, _, place in last} == {*range(self._count)}:
                 lead = self._lead.search(low, max(done, last[0][0] - 12), last[0][0])
+                if gap["label"] and not lead:
+                    continue  # the first text is none of the list: one more may follow
                 start = lead.start() if lead else last[0][0]
                 if not _MARKED.match(low, hit[1]) and not _MARKED_BEFORE.search(
                     low, max(0, start - 4), start
@@ -139,7 +140,7 @@ class Listing:
         return "".join([*parts, text[done:]])
 
     def _hits(self, low: str) -> list[tuple[int, int, int]]:
-        """Return (start, end, option) of the option texts in a text, the longest where they meet."""
+        """Return (start, end, option) of the texts in a text, the longest of those that meet."""
         found: list[tuple[int, int, int]] = []
         for said, place in self._said:
             at, left = low.rfind(said), MAX_HITS // self._count + 1

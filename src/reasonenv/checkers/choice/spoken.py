@@ -51,6 +51,7 @@ _OPTION_NOUNS = frozenset(
     ]
 ) | {"phương án", "lựa chọn"}
 _RIGHT_BEFORE = re.compile(r"\b(?:correct|right|final)\s\Z")
+_RELATIVE = re.compile(r"\b(?!(?:think|believe|guess|say|so|and|but|since|as|wait)\s)[^\W\d_]+\s\Z")
 _BLANK = re.compile(rf"[\s*_:：>]{{0,{MAX_BLANK_CHARS}}}")
 _SENTENCE = re.compile(
     r"(?<=[^A-Z\s(.][.!?])\s+(?=\S)|(?<=\.\.)\s+(?=\S)|(?<=[。！？])|\s(?=Wait\b|Hmm\b|hmm,)"
@@ -268,6 +269,8 @@ def read_chosen(
     low = page.low
     before = low[at - 1] if at > lo else " "
     if before.isalpha() and before < "\u0590":
+        return None
+    if stem in ("that is", "that's") and _RELATIVE.search(low, max(lo, at - 24), at):
         return None
     pattern = _AFTER_CHOSEN if stem < "\u2e80" else _AFTER_CHOSEN_CJK
     found = pattern.match(low, at + len(stem), hi)
