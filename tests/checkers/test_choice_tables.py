@@ -39,6 +39,7 @@ def wrong(cases, label="expected"):
         "fourth_list",
         "fifth_list",
         "sixth_list",
+        "seventh_list",
     ],
 )
 def test_every_reply_is_read_as_labelled(cases, table):

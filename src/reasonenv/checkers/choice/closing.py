@@ -36,7 +36,7 @@ _NOT = re.compile(
 )
 _NOT_BUT = re.compile(
     r"\W*(?:not|nicht|pas|non|no|não|niet|nie|не)\b.{1,60}\b(?:but|sondern|mais|ma|bensì|sino|mas"
-    r"|maar|ale"
+    r"|maar|ale|tylko"
     r"|lecz|а)\b",
     re.IGNORECASE,
 )
@@ -135,9 +135,11 @@ def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Itera
         return
     for connector in labels.connector.finditer(tail):
         said = tail[connector.end() :]
-        if not said.strip(_OUTER) or (
-            _CONCLUDES.match(connector[0]) is None
-            and labels.before.search(tail, 0, connector.start())
+        numbered = connector[0][0] == "." and tail[: connector.start()][-1:].isdigit()
+        if not said.strip(_OUTER) or (numbered and options.labels.are_letters):
+            continue  # "3. C": one of a numbered list
+        if _CONCLUDES.match(connector[0]) is None and labels.before.search(
+            tail, 0, connector.start()
         ):
             continue
         words = _ADVERB.sub("", clean(_TRAILING.sub("", said)).strip(_OUTER))

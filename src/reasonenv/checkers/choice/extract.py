@@ -50,7 +50,7 @@ _RETRACTED = re.compile(
     r"|(?:moment|nein|halt)[^.!?\n]{0,20}\b(?:falsch|nicht richtig)\b|\bdas ist falsch\b"
     r"|\bc'est faux\b|\beso (?:es|está) (?:incorrecto|mal)\b|\bisso está errado\b"
     r"|\bquesto è sbagliato\b"
-    r"|это неверно|это неправильно|不对|说错了|これは間違い|틀렸",
+    r"|это неверно|это неправильно|(?<![都均也皆])不对|说错了|これは間違い|틀렸",
     re.IGNORECASE,
 )
 _OR_ALSO = (

@@ -32,7 +32,7 @@ _NEGATION = re.compile(
 )
 _BUT = (
     r"(?<!any )(?<!thing )(?:\bbut(?: rather)?|\bsondern|\bmais|\bsino|\bbensì|\bmas|\bmaar|\blecz"
-    r"|\bа|而是)[\s:*(]*(?:option\s+)?"
+    r"|\bа|\btylko|而是|,\s?是)[\s:*(]*(?:option\s+)?"
 )
 _LEAD = re.compile(
     r"(?:(?:the|la|le|el|il|die|der|das|(?-i:o|a))\s+)?(?:(?:final|correct|best|right|richtige"
@@ -70,6 +70,7 @@ _ENDS_TEXT = re.compile(
     r"\s*(?:\Z|[.;:,(—–!?)\n-](?!\d)|(?:because|since|as|which|who|with|due|and is|being|where"
     r"|weil|da|denn|ist|car|parce|puisque|porque|pues|perché|perche|pois|omdat|want|ponieważ)\b)"
 )
+_ENDS_OR_THAT = re.compile(rf"{_ENDS_TEXT.pattern}|\s*that\b")
 _ENDS_AFTER_LABEL = re.compile(r"\s*(?:\Z|[.;:!?)\n](?!\d))")
 _LABEL_LAST = r"(?P<text>.{{1,300}}?)\s*(?:[\[(]|[,;:—–-]\s|,?\s)(?:option\s|choice\s|answer\s)?"
 _NOT_NAMED = re.compile(
@@ -174,7 +175,7 @@ def _read(slot: str, options: Options, leads: int) -> Slot:
     return (
         _labelled(slot, options)
         or _text_first(slot, options)
-        or options.prefix(slot, _ENDS_TEXT)
+        or options.prefix(slot, _ENDS_TEXT if options.are_true_and_false else _ENDS_OR_THAT)
         or options.number(slot.strip(" :,;!?"))
         or _texts_joined(slot, options)
         or _last_words(slot, options)
@@ -228,6 +229,8 @@ def _labelled(slot: str, options: Options) -> Slot | None:
         return Slot(Reading.NEGATED, answer.positions)
     if not bracketed and _VERB.match(rest):
         return None  # a sentence about the option: `spoken` knows whether it calls it right
+    if rest[:1] == "," and (own := options.whole(rest[1:])) and own.positions == answer.positions:
+        return answer
     joined = _joined(answer, rest[:BESIDE_CHARS], options)
     if joined is not None:
         return joined

@@ -23,6 +23,7 @@ CHOSEN_CHARS = 300
 _AFTER_NOUN = re.compile(AFTER_NOUN)
 _NOT_THE_ANSWER = re.compile(
     r"\b(?:one|another|each|every|other|wrong|incorrect|any|next|which|what|no|false|second-best"
+    r"|second|third|alternative|alternate|backup|runner-up"
     r"|possible|your|falsche|previous|mauvaise|whose)\s?(?:possible )?\Z"
 )
 _OPTION_NOUNS = frozenset(
@@ -52,6 +53,10 @@ _OPTION_NOUNS = frozenset(
 ) | {"phương án", "lựa chọn"}
 _RIGHT_BEFORE = re.compile(r"\b(?:correct|right|final)\s\Z")
 _RELATIVE = re.compile(r"\b(?!(?:think|believe|guess|say|so|and|but|since|as|wait)\s)[^\W\d_]+\s\Z")
+_CLASS = re.compile(
+    r"(?:option|choice|answer|letter|opción|opção|opzione|optie|lettre|lettera|letra|letter|antwort"
+    r"|réponse|respuesta|resposta|risposta|antwoord|вариант|ответ)"
+)
 _BLANK = re.compile(rf"[\s*_:：>]{{0,{MAX_BLANK_CHARS}}}")
 _SENTENCE = re.compile(
     r"(?<=[^A-Z\s(.][.!?])\s+(?=\S)|(?<=\.\.)\s+(?=\S)|(?<=[。！？])|\s(?=Wait\b|Hmm\b|hmm,)"
@@ -66,13 +71,15 @@ _AFTER_CHOSEN = re.compile(
     r"(?:s|n|d|ed|ing)?(?![^\W\d_])[,:]?[\s*_]{0,4}(?:\s?(?:with|for|to|on|is"
     r"|as my (?:final )?answer"
     r"|my (?:final )?answer|the answer|the|us with|me with|only|just|also|l'|la|le|el|il|die|de"
+    r"|[ao](?=\s(?:op|letra|alternativa))"
     r"|auf)"
     r"(?=[\s:(*]))?[:]?[\s*_\"'(\[]{0,4}"
 )
 _AFTER_CHOSEN_CJK = re.compile(r"[了择項项:：]{0,2}[\s*_\"'(\[（【]{0,4}")
 _CHOSEN_ENDS = re.compile(
     r"[\s)\]*_\"'}]{0,4}(?:\Z|\n|[.,;:!?)—–。，！？、-]|项|項|吧|了|\(|(?:because|since|as|with|for|here"
-    r"|over|instead|rather|and not|due|weil|da|denn|car|parce|porque|pues|perché|pois|omdat|bo"
+    r"|over|instead|rather|and not|due|kiezen|wählen|nehmen|sagen|zeggen"
+    r"|weil|da|denn|car|parce|porque|pues|perché|pois|omdat|bo"
     r"|потому|çünkü|vì|karena)\b|[\u3040-\u30ff\u4e00-\u9fff])"
 )
 _FIRST_PERSON = re.compile(r"\bi(?:'d|'ll|'m| would| will| am)?\s(?:\w+ly\s|now\s|must\s)?\Z")
@@ -268,6 +275,8 @@ def read_chosen(
     """Read what follows "I choose", "that leaves", "it's", "选" ..."""
     low = page.low
     before = low[at - 1] if at > lo else " "
+    if stem[0] == ",":  # "不是A，是C": what stands before is another clause
+        at, before, stem = at + 1, ",", stem[1:]
     if before.isalpha() and before < "\u0590":
         return None
     if stem in ("that is", "that's") and _RELATIVE.search(low, max(lo, at - 24), at):
@@ -282,7 +291,8 @@ def read_chosen(
     lead = options.labels.lead.match(page.text, start, hi)
     if lead and lead["label"].islower() and not lead["close"]:
         lead = None
-    if not lead and stem not in _ALSO_TEXT and not options.may_open(low, start):
+    named = lead or stem in _ALSO_TEXT or _CLASS.match(low, start)
+    if not named and not options.may_open(low, start):
         return None
     if "\n" in low[at:start]:
         return None
@@ -297,8 +307,7 @@ def read_chosen(
         return None
     if slot.by == "label":
         lead = re.match(
-            rf"\W{{0,4}}(?:(?:option|choice|answer"
-            rf"|letter)\s+)?[*_(\[\"']{{0,4}}{options.labels.upper}",
+            rf"\W{{0,4}}(?:{_CLASS.pattern}\s+)?[*_(\[\"']{{0,4}}{options.labels.upper}",
             line,
             re.IGNORECASE,
         )

@@ -99,7 +99,7 @@ AFTER_NOUN = (
 )
 """After such a noun, in lower case: what says that the answer follows."""
 
-CHOSEN_STEMS = _listed(
+_CHOSEN = _listed(
     "choose,chose,pick,select,go with,going with,went with,go for,going for,vote for,voting for"
     ",opt for,settle on,settling on,settle for,answer with,left with,leaves us with,leaves"
     ",leaving us with,leaving only,leaving,must be,has to be,it's,it is,that's,that is"
@@ -115,8 +115,10 @@ CHOSEN_STEMS = _listed(
     ",选择,选,選擇,選,chọn,memilih,pilih,أختار,اخترت,اختر,jag väljer,jeg velger,jeg vælger"
     ",so,hence,thus,therefore,daher,somit,also,donc,quindi,portanto,por tanto,por lo tanto,zatem"
     ",więc,поэтому,значит,следовательно,因此,所以,故,vybírám,aleg,seçiyorum:,je vais avec"
-    ",me decanto por"
+    ",me decanto por,escolheria,elegiría,escogería,sceglierei,choisirais,ich würde,würde ich"
+    ",ik zou voor,ik zou,opterais pour,而是"
 )
+CHOSEN_STEMS = (*_CHOSEN, ",是")
 """Verbs before an option, in lower case."""
 
 PREDICATE = (
@@ -134,6 +136,8 @@ PREDICATE = (
     r"|\s(?:the|my) (?:best|correct|right|only possible|only|final|obvious)\s"
     r"(?:reading|answer|choice|option|fit|match|pick|one|candidate)(?!\w)"
     r"|\s(?:fits|matches|works|describes it|answers it) (?:best|the best|perfectly|exactly)(?!\w)"
+    r"|\s{0,2}(?:<-{1,3}|←)(?=\s*(?:this|that|correct|right|my|the|answer|here|\Z|\n|\())"
+    r"|\s(?:is|seems|looks) (?:clearly |much )?better(?=\s{0,3}(?:[.!;]|\n|\Z))"
     r"|\s(?:fits|survives|wins|remains|is left|stands|is my (?:choice|answer|pick)|it is"
     r"|gets my vote|is what i (?:choose|pick))(?=\s{0,3}(?:[.!,;:)]|\n|\Z))"
     r"|\s?[:=|—–-]\s{0,3}\**(?:correct|right|yes|true|richtig|wahr|ja|correcta?|verdadero|vrai"
@@ -167,7 +171,7 @@ PREDICATE = (
 PREDICATE_STEMS = _listed(
     "correct,right,best,answer,choice,final,fits,matches,works,survives,wins,remains,is left,stands"
     ",it is,my vote,closest,most ,odd one,winner,option that,option which,only one,only option"
-    ",my pick,: yes,: true,richtig,korrekt,zutreff,stimmt"
+    ",my pick,better,<-,←,: yes,: true,richtig,korrekt,zutreff,stimmt"
     ",trifft,passt,juste,exact,bonne,réponse,respuesta,resposta,corrett,giust,esatt,risposta,cert"
     ",juist,goede,antwoord,antwort,poprawn,prawidłow,właściw,correta,правильн,верн,подходит,doğru"
     ",seçiyorum,đúng,jawaban,benar,✅,✓,✔,☑,正确,正確,对的,符合,最佳,最合适,正しい,正解,適切,正答,選,정답,맞"
