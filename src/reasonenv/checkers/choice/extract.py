@@ -124,10 +124,11 @@ def extract_from(
         plain = plain_ending(page, options, parts[0][1])
         if plain is not None:
             return answer_from(plain, options, multiple)
-    page = page.with_text(options.listing.mark(page.text, page.low))
+    shown = page.text
+    page = page.with_text(options.listing.mark(shown, page.low))
     found: ChoiceAnswer | None = None
     for lo, hi in parts:
-        told = options.listing.kind(page.text[lo:hi].strip())
+        told = options.listing.kind(shown[lo:hi].strip())
         if told == "texts" or (told and not multiple):
             found = found or ChoiceAnswer(None, "malformed", {"anchor": None, "reason": TOLD})
             continue
