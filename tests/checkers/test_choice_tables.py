@@ -39,6 +39,7 @@ TABLES = [
     "fifth_list",
     "sixth_list",
     "seventh_list",
+    "eighth_list",
 ]
 
 

@@ -26,8 +26,16 @@ MAX_WORDLESS_LINES = 60
 MIN_NAMED_CHARS = 3
 """Of an option text that a sentence may name without saying so: a shorter one may be any word."""
 
+MAX_JUDGED_CHARS = 6000
+_VERDICT_WORDS = frozenset(("yes", "no", "true", "false", "right", "wrong", "correct", "incorrect"))
+_VERDICT = re.compile(
+    r"(?:(?P<wrong>\bnot (?:correct|right|true)|\b(?:incorrect|wrong|false|no))"
+    r"|(?<=[:.)–—|*-]\s)[*_(]{0,3}(?P<right>correct|right|true|yes))[\s.!*_)|]{0,6}\Z",
+    re.IGNORECASE,
+)
 _UNSURE = re.compile(
-    r"\b(?:could|might|may|maybe|perhaps|either|if|unsure|not sure|don't know|cannot|can't|guess"
+    r"\b(?:could|might|may|maybe|perhaps|either|if|unsure|not sure"
+    r"|don't know|depends?|whether|cannot|can't|guess"
     r"|neither|oder|ou|или|или|vielleicht|peut-être|quizás?|forse|talvez)\b|\?|不确定|也许|可能|还是"
 )
 _NOT = re.compile(
@@ -77,6 +85,7 @@ _MENTIONED = re.compile(
     r"|as for|see|read|betrachten|considérons|veamos|so is|so are|so does)"
     r"\s(?:the\s)?(?:option|choice|answer)?[\s*_(\"']{0,4}\Z"
 )
+_STEP = re.compile(r"\bstep \d{1,2}\s*\Z", re.IGNORECASE)
 _OR = re.compile(r"\s(?:or|oder|ou)\s")
 _OR_BEFORE = re.compile(r"\s(?:or|oder|ou)\s\Z")
 _SAYS = re.compile(
@@ -90,6 +99,9 @@ _PERCENT = re.compile(r"\d\s?%")
 
 def closing_statement(page: Page, options: Options, lo: int, hi: int) -> Statement | None:
     """Return what a part of a page without explicit statements commits itself to."""
+    judged = _judged_lines(page, options, lo, hi)
+    if judged:
+        return judged
     negated: Statement | None = None
     for found in _places(page, options, lo, hi):
         if found.slot.reading is Reading.NEGATED:
@@ -97,6 +109,29 @@ def closing_statement(page: Page, options: Options, lo: int, hi: int) -> Stateme
         elif found.slot.reading is not Reading.NOTHING and found.slot.by != "last words":
             return found
     return negated
+
+
+def _judged_lines(page: Page, options: Options, lo: int, hi: int) -> Statement | None:
+    """Read lines that each judge an option, one of them right: "A) False / B) True"."""
+    if hi - lo > MAX_JUDGED_CHARS or not _VERDICT_WORDS.isdisjoint(options.keys):
+        return None
+    verdicts: dict[int, list[bool]] = {}
+    at = lo
+    for line in page.text[lo:hi].split("\n"):
+        item = options.labels.listed.match(line)
+        verdict = _VERDICT.search(line) if item else None
+        if item and not verdict:
+            return None
+        if item and verdict:
+            place = options.labels.index(item[1])
+            verdicts.setdefault(place, []).append(verdict["right"] is not None)
+            if verdict["right"]:
+                start, said = at, line
+        at += len(line) + 1
+    right = [place for place, found in verdicts.items() if any(found)]
+    if len(verdicts) < 2 or len(right) != 1 or right[0] < 0 or len(verdicts[right[0]]) > 1:
+        return None
+    return Statement("mark", start, start + len(said), Slot(Reading.OPTION, (right[0],)), said)
 
 
 def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statement]:
@@ -135,6 +170,8 @@ def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Itera
         return
     for connector in labels.connector.finditer(tail):
         said = tail[connector.end() :]
+        if _STEP.search(tail, 0, connector.start()):
+            continue
         numbered = connector[0][0] == "." and tail[: connector.start()][-1:].isdigit()
         if not said.strip(_OUTER) or (numbered and options.labels.are_letters):
             continue  # "3. C": one of a numbered list
@@ -310,7 +347,8 @@ def _negated_name(words: str, hit: tuple[int, int, int]) -> bool:
             r"\b(?:not|never|n't|isn't|neither|nor|except|without|than)\s(?:\w+\s)?\Z", before
         )
         or re.match(
-            r"\s(?:is|was|does|did|can|are)(?:\snot|n't|nt)\b|\s(?:isn|doesn|can|won)\b",
+            r"\s(?:choice|guess|idea|argument|point|reason|bet)\b"
+            r"|\s(?:is|was|does|did|can|are)(?:\snot|n't|nt)\b|\s(?:isn|doesn|can|won)\b",
             after,
         )
     )

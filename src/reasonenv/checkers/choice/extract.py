@@ -42,6 +42,7 @@ _RETRACTED = re.compile(
     r"i(?:'m| am| was)|my answer (?:is|was)|the answer above is) (?:also |clearly |actually "
     r"|completely )?"
     r"(?:wrong|incorrect|not right|not correct|mistaken|a mistake|an error|false|right)(?P<kept>\b)"
+    r"|\A[\s,.;—–-]*(?:no,?\s)?(?:oh|oops|wait|hmm+|sorry|maybe not|or not)[\s,.!…?]*\Z"
     r"|\b(?:scratch|forget|ignore|disregard|strike) (?:that|this|it|my (?:last "
     r"|previous )?answer)\b"
     r"|\bi take (?:that|it) back\b|\bi (?:made|have made) a mistake\b|\bi retract\b"

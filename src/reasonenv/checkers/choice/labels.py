@@ -99,9 +99,9 @@ class Labels:
         )
         self.subject = re.compile(rf"{_BEFORE}({upper})[\])]?(?![{_LETTERS}0-9'])")
         self.corrected = re.compile(
-            rf"{CORRECTION}[\s,:;.*—–-]{{0,8}}(?:(?:it is|it's|it should be|should be|the answer is"
-            rf"|option|choice|that's|to|at|is)\s){{0,2}}[\s*_\[(\"']{{0,4}}({upper}){_AFTER}"
-            rf"[\])*_\"']{{0,4}}(?=\s*{TERMINATOR})",
+            rf"{CORRECTION}[ \t,:;.*—–-]{{0,8}}(?:(?:it is|it's|it should be|should be"
+            rf"|the answer is|option|choice|that's|to|at|is)\s){{0,2}}[ \t*_\[(\"']{{0,4}}"
+            rf"({upper}){_AFTER}[\])*_\"']{{0,4}}(?=\s*{TERMINATOR})",
         )
         self.connector = CONNECTOR
         self.before = re.compile(rf"{_BEFORE}{upper}[\])]?[\s.…-]*\Z")

@@ -46,8 +46,10 @@ def clean(text: str) -> str:
 
 
 _ARTICLE = re.compile(
-    r"(?:the|an?|der|die|das|le|la|les|l'|un|une|el|los|las|il|lo|o|os|as|het|de)[ ']+(?=\S)"
+    r"(?:the|an?|der|die|das|le|la|les|l'|un|une|el|los|las|il|lo|os|as|het|de)[ ']+(?=\S)"
+    r"|o +(?=[^\W\d_]{2})"
 )
+_SUBSCRIPT = re.compile(r"(?<=[A-Za-z)\]}])_\{?(\d{1,3})\}?")
 _SQUEEZED = re.compile(r"[\s{}\\,]+")
 _OUTER = " .。!！,，;；:：\"'「」"
 
@@ -58,6 +60,8 @@ def text_key(text: str) -> str:
     >>> text_key("  The **Pull** of the Moon. ")
     'pull of the moon'
     """
+    if "_" in text:
+        text = _SUBSCRIPT.sub(r"\1", text)
     key = clean(fold(text)).strip(_OUTER).casefold()
     article = _ARTICLE.match(key)
     key = _SQUEEZED.sub(" ", key[article.end() :] if article else key).strip()
