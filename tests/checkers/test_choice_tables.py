@@ -40,6 +40,7 @@ TABLES = [
     "sixth_list",
     "seventh_list",
     "eighth_list",
+    "ninth_list",
 ]
 
 

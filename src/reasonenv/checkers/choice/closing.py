@@ -35,7 +35,7 @@ _VERDICT = re.compile(
 )
 _UNSURE = re.compile(
     r"\b(?:could|might|may|maybe|perhaps|either|if|unsure|not sure"
-    r"|don't know|depends?|whether|cannot|can't|guess"
+    r"|don't know|at least|at most|more than|less than|between|depends?|whether|cannot|can't|guess"
     r"|neither|oder|ou|или|или|vielleicht|peut-être|quizás?|forse|talvez)\b|\?|不确定|也许|可能|还是"
 )
 _NOT = re.compile(
@@ -55,7 +55,10 @@ _OPENING = re.compile(
     r"|không)(?![\w'])[.,!:;]?(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_JOINS = re.compile(r"\s*(?:and|or|und|oder|et|ou|y|o|и|или|/|but|to|one)\b", re.IGNORECASE)
+_JOINS = re.compile(
+    r"\s*(?:idea|answer|comment|problem|clue|way|information|doubt|and|or|und|oder|et|ou|y|o|и|или|/|but|to|one)\b",
+    re.IGNORECASE,
+)
 _MORE_SENTENCES = re.compile(r"[.!?。！？]\s*(?=[^\s\"')\]*])")
 _TRAILING = re.compile(
     r"(?:\s(?:remains|it is|is|fits|survives|wins|is left)"
@@ -85,7 +88,26 @@ _MENTIONED = re.compile(
     r"|as for|see|read|betrachten|considérons|veamos|so is|so are|so does)"
     r"\s(?:the\s)?(?:option|choice|answer)?[\s*_(\"']{0,4}\Z"
 )
-_STEP = re.compile(r"\bstep \d{1,2}\s*\Z", re.IGNORECASE)
+_STEP = re.compile(
+    r"\b(?:step \d{1,2}|grade|score|rating|confidence|level|appendix|figure)\s*\Z", re.IGNORECASE
+)
+_CHATTY = re.compile(
+    r"\w+[,.!]?\s(?:let(?:'s| me| us)\b|(?:that|this|it)(?:'s| is) (?:an? )?(?:\w+ )?"
+    r"(?:question|hard|difficult|tricky)\b|of course|i can help|i'd be happy)",
+    re.IGNORECASE,
+)
+_ADJECTIVES = frozenset(("true", "false", "right", "wrong", "correct", "incorrect"))
+_GOES_ON = re.compile(
+    r"\s+(?!(?:because|since|as|for|the|this|it|that|by)\b)[^\W\d_]", re.IGNORECASE
+)
+_PROCESS = re.compile(r"(?:let me|let's|let us|i can|i will|i'll|we need|i need)\b")
+_CUT_OFF = re.compile(
+    r"\b(?:that|the|an?|of|is|are|to|and|or|which|for|in|by|because|with|from|as|on|at)\Z"
+)
+_STATES = re.compile(
+    r"(?:\b(?:is|are|was|be|get|gives?|equals?|has|have|makes?|total|takes?|obtain|find|only|just|choose"
+    r"|pick|select|be|about|exactly|to|say)|=)\s?\Z"
+)
 _OR = re.compile(r"\s(?:or|oder|ou)\s")
 _OR_BEFORE = re.compile(r"\s(?:or|oder|ou)\s\Z")
 _SAYS = re.compile(
@@ -94,6 +116,8 @@ _SAYS = re.compile(
     r"|talks|mentions|would|claims|reads)\b"
 )
 _COULD = re.compile(r"\b(?:could|might|may)\s*\Z")
+_MINUS = re.compile(r"\s*[-\u2212]\s?\d")
+_NEW_SENTENCE = re.compile(r"\.\s+(?:[Oo]ption|[Cc]hoice)\s+\W{0,3}\w{1,4}")
 _PERCENT = re.compile(r"\d\s?%")
 
 
@@ -148,6 +172,7 @@ def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statemen
     last = lines[-1].strip()
     one_line = bool(whole) and "\n" not in whole
     alone = one_line and _reads_alone(whole, options)
+    alone = alone and not _CHATTY.match(whole)
     if alone or (whole and labels.run.fullmatch(clean(whole))):
         yield Statement("whole reply", start, end, read_slot(whole, options), whole)
     below = len(lines) > 1 and labels.list_item.match(lines[-1])
@@ -170,8 +195,10 @@ def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Itera
         return
     for connector in labels.connector.finditer(tail):
         said = tail[connector.end() :]
-        if _STEP.search(tail, 0, connector.start()):
+        if _STEP.search(tail, 0, connector.start()) or said.rstrip().endswith("?"):
             continue
+        if connector[0][0] == "." and _NEW_SENTENCE.fullmatch(tail, connector.start()):
+            continue  # "Option A" of a sentence that was cut off
         numbered = connector[0][0] == "." and tail[: connector.start()][-1:].isdigit()
         if not said.strip(_OUTER) or (numbered and options.labels.are_letters):
             continue  # "3. C": one of a numbered list
@@ -180,6 +207,8 @@ def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Itera
         ):
             continue
         words = _ADVERB.sub("", clean(_TRAILING.sub("", said)).strip(_OUTER))
+        if _MINUS.match(said):
+            words = said.strip().rstrip(".")
         lead = labels.lead.match(words)
         at = end - len(said)
         if (
@@ -307,6 +336,10 @@ def _in_prose(
     opening = _OPENING.match(clean(page.text[start : min(end, start + MAX_SENTENCE_CHARS)]))
     if opening and not _JOINS.match(opening["rest"]):
         slot = options.whole(opening[1])
+        if opening[1].lower() in _ADJECTIVES and _GOES_ON.match(opening["rest"]):
+            return  # "True friends help."
+        if slot is not None and _CHATTY.match(opening[0]):
+            return
         if slot is not None:
             yield Statement("opening word", start, min(end, start + 10), slot, opening[1])
     sentence = clean(whole)
@@ -322,13 +355,18 @@ def _in_prose(
     beside = key
     for position, _, _ in options.named(words):
         beside = beside.replace(options.keys[position], " ")
-    if _UNSURE.search(beside) or _SAYS.search(key):
+    if (
+        _UNSURE.search(beside)
+        or _SAYS.search(key)
+        or _PROCESS.match(key)
+        or _is_cut_off(whole, key)
+    ):
         return
     named = [hit for hit in options.named(words) if not _negated_name(words, hit)]
     if any(_OR.match(words, end) or _OR_BEFORE.search(words, 0, start) for _, start, end in named):
         return
     positions = {position for position, _, _ in named}
-    if len(positions) == 1:
+    if len(positions) == 1 and any(_states(sentence, words, hit) for hit in named):
         position = positions.pop()
         text = options.keys[position]
         told = options.labels.told.match(sentence)
@@ -340,14 +378,28 @@ def _in_prose(
             yield Statement("one option named", start, end, slot, sentence)
 
 
+def _is_cut_off(whole: str, key: str) -> bool:
+    return whole[-1].isalpha() and _CUT_OFF.search(key) is not None
+
+
+def _states(sentence: str, words: str, hit: tuple[int, int, int]) -> bool:
+    """Whether a sentence says a named option, where it is a number: numbers stand everywhere."""
+    if not words[hit[1]].isdigit() or hit[2] >= len(words):
+        return True
+    if _STATES.search(words, max(0, hit[1] - 20), hit[1]):
+        return True
+    return re.search(rf"=\s?{re.escape(words[hit[1] : hit[2]])}(?!\w)", sentence) is not None
+
+
 def _negated_name(words: str, hit: tuple[int, int, int]) -> bool:
     before, after = words[max(0, hit[1] - 30) : hit[1]], words[hit[2] : hit[2] + 16]
     return bool(
         re.search(
-            r"\b(?:not|never|n't|isn't|neither|nor|except|without|than)\s(?:\w+\s)?\Z", before
+            r"\b(?:not|never|n't|isn't|neither|nor|except|without|than|near|unlike|besides)\s(?:\w+\s)?\Z",
+            before,
         )
         or re.match(
-            r"\s(?:choice|guess|idea|argument|point|reason|bet)\b"
+            r"\s(?:choice|guess|idea|argument|point|reason|bet|question|luck|data|morning|job)\b"
             r"|\s(?:is|was|does|did|can|are)(?:\snot|n't|nt)\b|\s(?:isn|doesn|can|won)\b",
             after,
         )

@@ -9,7 +9,7 @@ import re
 
 from reasonenv.checkers.choice.page import Page
 
-__all__ = ["is_meant", "is_question", "sentence_before"]
+__all__ = ["is_example", "is_meant", "is_question", "sentence_before"]
 
 BEFORE_CHARS = 160
 """Before a cue, searched for the start of its sentence."""
@@ -52,9 +52,11 @@ _IF = re.compile(
     r"|falls|jeśli|gdyby|если|eğer|nếu|jika|kalau)\b|\bsi (?!dice)"
     r"|如果|假如|若|もし|만약|إذا|अगर|यदि"
 )
+_SUPPOSED = re.compile(r"\bwhat if\b|\A\s*(?:suppose|imagine)\b")
 _THEN = re.compile(r"\b(?:so|therefore|hence|thus|we (?:get|find|see|have|obtain))\b")
 _EXAMPLE = re.compile(
-    r"(?:e\.g\.|for example|for instance|such as|example|z\. ?b\.|zum beispiel|par exemple"
+    r"(?:format|template|e\.g\.|for example|for instance|such as|example|z\. ?b\."
+    r"|zum beispiel|par exemple"
     r"|por ejemplo|ad esempio|por exemplo|например|例如"
     r"|比如)[\s,:(]*[\"'*`(]{0,3}(?:the )?"
     r"(?:(?:final |correct )?(?:answer|antwort)(?: is)?:?\s*)?\Z"
@@ -98,7 +100,7 @@ def is_meant(page: Page, at: int, lo: int, *, by_verb: bool = False, would: bool
     if conceded:
         sentence = sentence[conceded.end() :]
     if not sentence.strip(" *_#>\"'-"):
-        return "yes" if not _example(page, at, lo) else "no"
+        return "yes" if not is_example(page, at, lo) else "no"
     clause = sentence
     for mark in _CLAUSES:
         clause = clause[clause.rfind(mark) + 1 :]
@@ -108,8 +110,10 @@ def is_meant(page: Page, at: int, lo: int, *, by_verb: bool = False, would: bool
         or (by_verb and _OTHER_SUBJECT.search(clause))
         or _HISTORY.search(clause)
         or _INSTRUCTION.search(clause if clause[:8].strip().startswith(_THEREFORE) else sentence)
-        or _example(page, at, lo)
+        or is_example(page, at, lo)
     ):
+        return "no"
+    if _SUPPOSED.search(sentence):
         return "no"
     condition = None
     for condition in _IF.finditer(sentence):  # noqa: B007 - the last one is wanted
@@ -119,7 +123,8 @@ def is_meant(page: Page, at: int, lo: int, *, by_verb: bool = False, would: bool
     return "no" if would else "if"
 
 
-def _example(page: Page, at: int, lo: int) -> bool:
+def is_example(page: Page, at: int, lo: int) -> bool:
+    """Whether words such as "for example" or "in the format" stand right before a place."""
     return _EXAMPLE.search(page.low[max(lo, at - 30) : at]) is not None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reasonenv.checkers.choice.context import is_meant
+from reasonenv.checkers.choice.context import is_example, is_meant
 from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean
 from reasonenv.checkers.choice.page import Page
 from reasonenv.checkers.choice.reading import NOTHING, Reading, Slot
@@ -70,6 +70,8 @@ def read_tag(page: Page, options: Options, at: int, lo: int, hi: int) -> Stateme
     start = max(page.low.rfind("<", near, at + 1), page.low.rfind("[", near, at + 1))
     opener = _TAG.match(page.low, start) if start >= 0 else None
     if not opener:
+        return None
+    if is_example(page, start, lo):
         return None
     page.reads.append(at)
     limit = min(hi, opener.end() + MAX_TAG_CHARS)

@@ -110,7 +110,7 @@ class Options:
     def _named(self) -> re.Pattern[str]:
         """Finds option texts in words, the longest first; most replies never need it."""
         words = sorted(filter(None, self._by_words), key=len, reverse=True)
-        edged = "|".join(re.escape(word) for word in words if not _spaceless(word)) or r"(?!)"
+        edged = "|".join(_edge(word) for word in words if not _spaceless(word)) or r"(?!)"
         inside = "|".join(re.escape(word) for word in words if _spaceless(word)) or r"(?!)"
         return re.compile(rf"(?<![^\W_])(?:{edged})(?![^\W_])|{inside}")
 
@@ -183,7 +183,7 @@ class Options:
             for index, other in enumerate(self._values)
             if other is not None
             and other[0] == value[0]
-            and (not value[1] or not other[1] or value[1] == other[1])
+            and (not value[1] or (not other[1] and value[1] != "%") or value[1] == other[1])
         )
         if found:
             one = len(found) == 1
@@ -215,6 +215,13 @@ def _value(text: str) -> tuple[Fraction, str] | None:
     unit = "".join((found["currency"] + (found["unit"] or "")).split()).strip("{}\\,;")
     unit = unit.replace("^\\circ", "degrees").replace("°", "degrees").replace("^{\\circ", "degrees")
     return (value if found["sign"] in ("", "+") else -value), unit.casefold()
+
+
+def _edge(word: str) -> str:
+    """Return a pattern for a text in words; a number is none inside another number."""
+    before = r"(?<![-+/^.])" if word[0].isdigit() else ""
+    after = r"(?![%/^°]|[.,+-]\d)" if word[-1].isdigit() else ""
+    return before + re.escape(word) + after
 
 
 def _spaceless(word: str) -> bool:

@@ -74,7 +74,8 @@ _ENDS_OR_THAT = re.compile(rf"{_ENDS_TEXT.pattern}|\s*that\b")
 _ENDS_AFTER_LABEL = re.compile(r"\s*(?:\Z|[.;:!?)\n](?!\d))")
 _LABEL_LAST = r"(?P<text>.{{1,300}}?)\s*(?:[\[(]|[,;:—–-]\s|,?\s)(?:option\s|choice\s|answer\s)?"
 _NOT_NAMED = re.compile(
-    r"\b(?:not|never|no|n't|neither|nor|except|rather than|instead of|or|and|unless|if|than)\b"
+    r"\b(?:at least|at most|more than|less than|fewer than|greater than|up to|between|over|under"
+    r"|not|never|no|n't|neither|nor|except|rather than|instead of|or|and|unless|if|than)\b"
     r"|n't\b"
 )
 _POST_NEGATION = re.compile(r"\s*(?:değil|ではな|ではあり|じゃな|[이가]?\s?아니|नहीं)")
