@@ -105,6 +105,12 @@ def test_what_stands_beside_the_list_still_counts(reply, letter):
     assert extract_choice(reply, CITIES).letter == letter
 
 
+def test_a_sum_that_the_question_asks_for_is_no_answer():
+    told = "(A) 214, (B) 304, (C) 314, (D) 642"
+    options = ["214", "304", "314", "642"]
+    assert extract_choice(f"Find the exact answer: 942 / 3\n\n{told}", options).letter is None
+
+
 def test_an_options_own_text_is_still_that_option():
     assert extract_choice("Answer: ABDC", ["ABCD", "ABDC", "ACBD"]).letter == "B"
     assert extract_choice("Answer: A, B", ["A, B", "A, C", "B, C"]).letter == "A"

@@ -230,8 +230,8 @@ def _labelled(slot: str, options: Options) -> Slot | None:
         return Slot(Reading.NEGATED, answer.positions)
     if not bracketed and _VERB.match(rest):
         return None  # a sentence about the option: `spoken` knows whether it calls it right
-    own = options.whole(rest[1:]) if rest[:1] == "," else None
-    if own is not None and own.positions == answer.positions:
+    spelled = options.whole(rest[1:]) if rest[:1] == "," else None
+    if spelled is not None and spelled.positions == answer.positions:
         return answer
     joined = _joined(answer, rest[:BESIDE_CHARS], options)
     if joined is not None:

@@ -57,6 +57,7 @@ _CLASS = re.compile(
     r"(?:option|choice|answer|letter|opción|opção|opzione|optie|lettre|lettera|letra|letter|antwort"
     r"|réponse|respuesta|resposta|risposta|antwoord|вариант|ответ)"
 )
+_IMPERATIVE = re.compile(r"\b(?:find|compute|calculate|determine) (?:the|an?) (?:\w+ )?\Z")
 _BLANK = re.compile(rf"[\s*_:：>]{{0,{MAX_BLANK_CHARS}}}")
 _SENTENCE = re.compile(
     r"(?<=[^A-Z\s(.][.!?])\s+(?=\S)|(?<=\.\.)\s+(?=\S)|(?<=[。！？])|\s(?=Wait\b|Hmm\b|hmm,)"
@@ -156,6 +157,8 @@ def read_noun(
         return None
     if stem in ("solution", "response", "letter") and slot.by in ("number", "position"):
         return None
+    if slot.by == "number" and _IMPERATIVE.search(low, max(lo, at - 30), at):
+        return None  # "Find the exact answer: 942 / 3" is the question
     would = (found["is"] or "") in ("would be", "wäre", "serait", "sería", "sarebbe", "seria")
     meant = is_meant(page, at, lo, would=would)
     if meant == "no" or (would and " if " in low[end : end + 80].split("\n")[0] + " "):
