@@ -12,19 +12,17 @@ from itertools import pairwise
 
 from reasonenv.checkers.choice.context import is_meant, sentence_before
 from reasonenv.checkers.choice.listing import TOLD
-from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean, in_words, text_key
+from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean
 from reasonenv.checkers.choice.page import Page
+from reasonenv.checkers.choice.prose import in_prose, is_chatty
 from reasonenv.checkers.choice.reading import NOTHING, Reading, Slot
 from reasonenv.checkers.choice.slots import read_slot
 from reasonenv.checkers.choice.statement import Statement
 
 __all__ = ["closing_statement"]
 
-MAX_SENTENCE_CHARS = 400
 MAX_WORDLESS_LINES = 60
 """Below the last line with a word."""
-MIN_NAMED_CHARS = 3
-"""Of an option text that a sentence may name without saying so: a shorter one may be any word."""
 
 MAX_JUDGED_CHARS = 6000
 _VERDICT_WORDS = frozenset(("yes", "no", "true", "false", "right", "wrong", "correct", "incorrect"))
@@ -32,11 +30,6 @@ _VERDICT = re.compile(
     r"(?:(?P<wrong>\bnot (?:correct|right|true)|\b(?:incorrect|wrong|false|no))"
     r"|(?<=[:.)–—|*-]\s)[*_(]{0,3}(?P<right>correct|right|true|yes))[\s.!*_)|]{0,6}\Z",
     re.IGNORECASE,
-)
-_UNSURE = re.compile(
-    r"\b(?:could|might|may|maybe|perhaps|either|if|unsure|not sure"
-    r"|don't know|at least|at most|more than|less than|between|depends?|whether|cannot|can't|guess"
-    r"|neither|oder|ou|или|или|vielleicht|peut-être|quizás?|forse|talvez)\b|\?|不确定|也许|可能|还是"
 )
 _NOT = re.compile(
     r"\b(?:not|never|n't|no|isn't|nor|except|without|rather than|instead of|nicht|kein|pas|non|não"
@@ -48,18 +41,6 @@ _NOT_BUT = re.compile(
     r"|lecz|а)\b",
     re.IGNORECASE,
 )
-_OPENING = re.compile(
-    r"(yes|no|true|false|ja|nein|oui|non|sí|si|sì|sim|não|nee|tak|nie|да|нет|evet|hayır|是|否|对|错|はい"
-    r"|いいえ|예|아니요|نعم|لا|हाँ|हां|नहीं|wahr|falsch|richtig|vrai|faux|verdadero|falso|vero"
-    r"|correct|incorrect|верно|неверно|doğru|yanlış|đúng|sai|có"
-    r"|không)(?![\w'])[.,!:;]?(?P<rest>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_JOINS = re.compile(
-    r"\s*(?:idea|answer|comment|problem|clue|way|information|doubt|and|or|und|oder|et|ou|y|o|и|или|/|but|to|one)\b",
-    re.IGNORECASE,
-)
-_MORE_SENTENCES = re.compile(r"[.!?。！？]\s*(?=[^\s\"')\]*])")
 _TRAILING = re.compile(
     r"(?:\s(?:remains|it is|is|fits|survives|wins|is left)"
     r"|です|だ|である|となる|になります|입니다|이다|번(?:입니다)?|다|项|項)"
@@ -90,30 +71,6 @@ _MENTIONED = re.compile(
 )
 _STEP = re.compile(
     r"\b(?:step \d{1,2}|grade|score|rating|confidence|level|appendix|figure)\s*\Z", re.IGNORECASE
-)
-_CHATTY = re.compile(
-    r"\w+[,.!]?\s(?:let(?:'s| me| us)\b|(?:that|this|it)(?:'s| is) (?:an? )?(?:\w+ )?"
-    r"(?:question|hard|difficult|tricky)\b|of course|i can help|i'd be happy)",
-    re.IGNORECASE,
-)
-_ADJECTIVES = frozenset(("true", "false", "right", "wrong", "correct", "incorrect"))
-_GOES_ON = re.compile(
-    r"\s+(?!(?:because|since|as|for|the|this|it|that|by)\b)[^\W\d_]", re.IGNORECASE
-)
-_PROCESS = re.compile(r"(?:let me|let's|let us|i can|i will|i'll|we need|i need)\b")
-_CUT_OFF = re.compile(
-    r"\b(?:that|the|an?|of|is|are|to|and|or|which|for|in|by|because|with|from|as|on|at)\Z"
-)
-_STATES = re.compile(
-    r"(?:\b(?:is|are|was|be|get|gives?|equals?|has|have|makes?|total|takes?|obtain|find|only|just|choose"
-    r"|pick|select|be|about|exactly|to|say)|=)\s?\Z"
-)
-_OR = re.compile(r"\s(?:or|oder|ou)\s")
-_OR_BEFORE = re.compile(r"\s(?:or|oder|ou)\s\Z")
-_SAYS = re.compile(
-    r"\b(?:option|choice|answer|statement)\s+\S{1,4}\s(?:says|states|is about|means|describes"
-    r"|refers"
-    r"|talks|mentions|would|claims|reads)\b"
 )
 _COULD = re.compile(r"\b(?:could|might|may)\s*\Z")
 _MINUS = re.compile(r"\s*[-\u2212]\s?\d")
@@ -172,7 +129,7 @@ def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statemen
     last = lines[-1].strip()
     one_line = bool(whole) and "\n" not in whole
     alone = one_line and _reads_alone(whole, options)
-    alone = alone and not _CHATTY.match(whole)
+    alone = alone and not is_chatty(whole)
     if alone or (whole and labels.run.fullmatch(clean(whole))):
         yield Statement("whole reply", start, end, read_slot(whole, options), whole)
     below = len(lines) > 1 and labels.list_item.match(lines[-1])
@@ -185,7 +142,7 @@ def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statemen
     first = text[start : min(end, start + MAX_SLOT_CHARS)].partition("\n")[0].strip()
     if first and not listed and not _column(_first_two(text, start, end), options):
         yield _first_line(page, options, start, first, end)
-    yield from _in_prose(page, options, start, end, whole, last)
+    yield from in_prose(page, options, start, end, whole, last)
 
 
 def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Iterator[Statement]:
@@ -327,80 +284,3 @@ def _first_line(page: Page, options: Options, start: int, first: str, end: int) 
 def _list_below(page: Page, options: Options, start: int, end: int, first: str) -> bool:
     rest = page.text[start + len(first) : min(end, start + len(first) + 200)].lstrip()
     return options.labels.list_item.match(rest) is not None
-
-
-def _in_prose(
-    page: Page, options: Options, start: int, end: int, whole: str, last: str
-) -> Iterator[Statement]:
-    """Read an opening yes or no, and a reply of one sentence that names one option text."""
-    opening = _OPENING.match(clean(page.text[start : min(end, start + MAX_SENTENCE_CHARS)]))
-    if opening and not _JOINS.match(opening["rest"]):
-        slot = options.whole(opening[1])
-        if opening[1].lower() in _ADJECTIVES and _GOES_ON.match(opening["rest"]):
-            return  # "True friends help."
-        if slot is not None and _CHATTY.match(opening[0]):
-            return
-        if slot is not None:
-            yield Statement("opening word", start, min(end, start + 10), slot, opening[1])
-    sentence = clean(whole)
-    if (
-        not whole
-        or TOLD in whole
-        or len(whole) > MAX_SENTENCE_CHARS
-        or _MORE_SENTENCES.search(sentence)
-    ):
-        return
-    key = text_key(sentence)
-    words = in_words(key)
-    beside = key
-    for position, _, _ in options.named(words):
-        beside = beside.replace(options.keys[position], " ")
-    if (
-        _UNSURE.search(beside)
-        or _SAYS.search(key)
-        or _PROCESS.match(key)
-        or _is_cut_off(whole, key)
-    ):
-        return
-    named = [hit for hit in options.named(words) if not _negated_name(words, hit)]
-    if any(_OR.match(words, end) or _OR_BEFORE.search(words, 0, start) for _, start, end in named):
-        return
-    positions = {position for position, _, _ in named}
-    if len(positions) == 1 and any(_states(sentence, words, hit) for hit in named):
-        position = positions.pop()
-        text = options.keys[position]
-        told = options.labels.told.match(sentence)
-        if told and options.labels.index(told[1]) not in (-1, position):
-            slot = Slot(Reading.CONTRADICTION, (options.labels.index(told[1]), position))
-            yield Statement("one option named", start, end, slot, sentence)
-        elif len(text) >= MIN_NAMED_CHARS or text.isdecimal() or not text.isascii():
-            slot = Slot(Reading.OPTION, (position,), "text")
-            yield Statement("one option named", start, end, slot, sentence)
-
-
-def _is_cut_off(whole: str, key: str) -> bool:
-    return whole[-1].isalpha() and _CUT_OFF.search(key) is not None
-
-
-def _states(sentence: str, words: str, hit: tuple[int, int, int]) -> bool:
-    """Whether a sentence says a named option, where it is a number: numbers stand everywhere."""
-    if not words[hit[1]].isdigit() or hit[2] >= len(words):
-        return True
-    if _STATES.search(words, max(0, hit[1] - 20), hit[1]):
-        return True
-    return re.search(rf"=\s?{re.escape(words[hit[1] : hit[2]])}(?!\w)", sentence) is not None
-
-
-def _negated_name(words: str, hit: tuple[int, int, int]) -> bool:
-    before, after = words[max(0, hit[1] - 30) : hit[1]], words[hit[2] : hit[2] + 16]
-    return bool(
-        re.search(
-            r"\b(?:not|never|n't|isn't|neither|nor|except|without|than|near|unlike|besides)\s(?:\w+\s)?\Z",
-            before,
-        )
-        or re.match(
-            r"\s(?:choice|guess|idea|argument|point|reason|bet|question|luck|data|morning|job)\b"
-            r"|\s(?:is|was|does|did|can|are)(?:\snot|n't|nt)\b|\s(?:isn|doesn|can|won)\b",
-            after,
-        )
-    )
