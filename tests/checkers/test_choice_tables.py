@@ -41,6 +41,7 @@ TABLES = [
     "seventh_list",
     "eighth_list",
     "ninth_list",
+    "tenth_list",
 ]
 
 

@@ -134,7 +134,8 @@ def _negated_name(words: str, hit: tuple[int, int, int]) -> bool:
     before, after = words[max(0, hit[1] - 30) : hit[1]], words[hit[2] : hit[2] + 16]
     return bool(
         re.search(
-            r"\b(?:not|never|n't|isn't|neither|nor|except|without|than|near|unlike|besides)\s(?:\w+\s)?\Z",
+            r"\b(?:not|never|n't|(?:is|was|does|are)n['\s]t|neither|nor|except|without"
+            r"|than|near|unlike|besides)\s(?:\w+\s)?\Z",
             before,
         )
         or re.match(

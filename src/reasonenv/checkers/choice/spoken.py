@@ -79,7 +79,7 @@ _AFTER_CHOSEN = re.compile(
 _AFTER_CHOSEN_CJK = re.compile(r"[了择項项:：]{0,2}[\s*_\"'(\[（【]{0,4}")
 _CHOSEN_ENDS = re.compile(
     r"[\s)\]*_\"'}]{0,4}(?:\Z|\n|[.,;:!?)—–。，！？、-]|项|項|吧|了|\(|(?:because|since|as|with|for|here"
-    r"|over|instead|rather|and not|due|kiezen|wählen|nehmen|sagen|zeggen"
+    r"|over|instead|rather|and not|due|then|kiezen|wählen|nehmen|sagen|zeggen"
     r"|weil|da|denn|car|parce|porque|pues|perché|pois|omdat|bo"
     r"|потому|çünkü|vì|karena)\b|[\u3040-\u30ff\u4e00-\u9fff])"
 )
