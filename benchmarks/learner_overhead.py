@@ -1,6 +1,7 @@
 """What the learner costs beside plain TRL: the same tiny run written both ways, block by block.
 
     python benchmarks/learner_overhead.py [--blocks 12] [--steps 8] [--model tiny] [--each]
+        [--skip-silent]
 
 Both sides train the same model with the same `GRPOConfig`, adapter, prompts, judge and reward, from
 the same seed. They take turns, a block of steps each, in one process; a block is measured in CPU
@@ -11,6 +12,9 @@ median from the bootstrap. The aim is at most 1.03; "undecided" means that the i
 The environment judges equal completions of a problem once. By default plain TRL uses that, too, so
 that the ratio is the learner's own cost; with `--each` it judges every completion, as a reward
 function written by hand would.
+
+Rows without advantage are run on both sides, as plain TRL does; with `--skip-silent` ours leaves
+them out, as the learner does by default (`silent_groups.py` measures that for itself).
 
 What plain TRL does not do, and ours does within the measured time: decoding that keeps special
 tokens, verdicts, scores by term, gathered signals, one parquet part a generation, metrics.jsonl.
@@ -120,7 +124,9 @@ def plain(recipe: Recipe, config: Any, env: Any, slots: int, each: bool) -> GRPO
     )
 
 
-def ours(recipe: Recipe, config: Any, env: Any, slots: int, run: Path) -> EnvGRPOTrainer:
+def ours(
+    recipe: Recipe, config: Any, env: Any, slots: int, run: Path, skip_silent: str
+) -> EnvGRPOTrainer:
     """The same run by the learner's own parts, with its files."""
     tokenizer = load_tokenizer(recipe.model)
     bridge = Bridge(
@@ -138,6 +144,7 @@ def ours(recipe: Recipe, config: Any, env: Any, slots: int, run: Path) -> EnvGRP
         bridge=bridge,
         guard=guard,
         rollouts=run / "rollouts.parquet",
+        skip_silent=skip_silent,
         model=load_model(recipe.model),
         args=config,
         train_dataset=Dataset.from_dict({"slot": list(range(slots))}),
@@ -162,6 +169,7 @@ def main() -> int:
     parser.add_argument("--blocks", type=int, default=12)
     parser.add_argument("--steps", type=int, default=8, help="of one block")
     parser.add_argument("--model", default="tiny")
+    parser.add_argument("--skip-silent", action="store_true", help="ours skips silent rows")
     parser.add_argument("--each", action="store_true", help="plain TRL judges every completion")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -177,7 +185,8 @@ def main() -> int:
             run.mkdir()
             config = grpo_config(recipe, plan, run=run, steps=steps, evaluate=False, resumed=False)
             config.save_strategy = "no"
-            more = (run,) if name == "ours" else (arguments.each,)
+            skip = "auto" if arguments.skip_silent else "off"
+            more = (run, skip) if name == "ours" else (arguments.each,)
             make = ours if name == "ours" else plain
             trainer = make(recipe, config, env, slots, *more)
             sides.append(side(trainer, steps))

@@ -172,6 +172,9 @@ def test_unscored_members_are_counted_and_stored(tmp_path: Path) -> None:
     trainer = make_trainer(tmp_path)
     trainer._generate_and_score_completions(batch())
     assert trainer._metrics["train"]["unscored"] == [1 / 8]
+    lengths = [len(trainer.bridge.tokenizer(c)["input_ids"]) + 1 for c in COMPLETIONS]
+    share = lengths[COMPLETIONS.index("boom")] / sum(lengths)
+    assert trainer._metrics["train"]["masked"] == [pytest.approx(share)]
     assert trainer._metrics["train"]["status/checker_error"] == [1 / 8]
     assert trainer._metrics["train"]["accuracy"] == [pytest.approx(3 / 7)]
     stored = list(read_rollouts(tmp_path))

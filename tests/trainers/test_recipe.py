@@ -76,6 +76,8 @@ def test_a_bad_recipe_is_refused_with_the_place(
         ({"grpo": {"max_steps": 3}}, ["grpo.max_steps", "`steps:`"]),
         ({"lora": {"rank": 4}}, ["lora.rank", "peft.LoraConfig"]),
         ({"lora": {"lora_alfa": 4}}, ["did you mean `lora_alpha`"]),
+        ({"grpo": {"report_to": "tensorbord"}}, ["did you mean `tensorboard`"]),
+        ({"grpo": {"report_to": ["tensorboard", "neptune"]}}, ["'neptune'", "not installed"]),
     ],
 )
 def test_keys_that_trl_or_peft_would_not_take_are_refused(

@@ -56,7 +56,10 @@ def test_metrics_hold_reward_terms_parts_and_the_task_metric_by_name(finished_ru
     wanted = ("reward", "reward_cv", "terms/correct", "terms/format", "parts/correct")
     more = ("parts/format", "accuracy", "mixed_groups", "unscored", "time/generate", "time/judge")
     for row in trained:
-        for name in (*wanted, *more, "time/update", "step_time", "entropy"):
+        study = ("entropy", "completions/clipped_ratio", "completions/mean_length")
+        ours = ("masked", "within/correct", "mixed_groups_expected", "rollouts", "skipped_rows")
+        times = ("time/update", "time/tokens_per_second", "step_time")
+        for name in (*wanted, *more, *study, *ours, *times):
             assert name in row, name
         parts = row["parts/correct"] + row["parts/format"]
         assert row["reward"] == pytest.approx(parts)
@@ -65,6 +68,8 @@ def test_metrics_hold_reward_terms_parts_and_the_task_metric_by_name(finished_ru
     assert all(row["eval_problems"] == 8 for row in evaluations)
     for row in evaluations:
         assert row["eval_accuracy_low"] <= row["eval_accuracy"] <= row["eval_accuracy_high"]
+        for name in ("reward", "entropy", "completions/mean_length"):
+            assert f"eval_{name}" in row, name
 
 
 def test_trackers_see_the_same_names(finished_run: Path) -> None:

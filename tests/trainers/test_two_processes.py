@@ -179,3 +179,31 @@ def test_a_signal_to_the_launcher_leaves_a_checkpoint_of_all_ranks(tmp_path: Pat
     assert result.step == step + 1
     assert not result.stopped
     assert [row["step"] for row in read_metrics(out, "train")] == list(range(1, step + 2))
+
+
+def test_ranks_draw_and_replace_alike_and_skip_the_same_work(tmp_path: Path) -> None:
+    metrics = []
+    for skip in ("auto", "off"):
+        out = tmp_path / skip
+        fields = small(
+            steps=3,
+            rows_per_forward=4,  # two passes a rank, whose shares of live rows differ
+            sampling={"by": "expected_signal", "resample": 1},
+            skip_silent=skip,
+            eval={"problems": 0, "every": None},
+            grpo={"loss_type": "grpo", "temperature": 0.3},  # most groups are of one outcome
+        )
+        GRPOLearner(out=out, processes=2, **fields).train()
+        metrics.append(read_metrics(out, "train"))
+        for step in range(3):
+            rows = [row for row in trained(out) if row["step"] == step]
+            used = [row for row in rows if row["advantage"] is not None]
+            assert sorted(row["rank"] for row in used) == [0] * 8 + [1] * 8
+            # Ranks that drew for themselves would draw some problem twice.
+            assert len({row["problem_id"] for row in used}) == 4
+    for ours, whole in zip(*metrics, strict=True):
+        assert ours["rollouts"] == whole["rollouts"]
+        assert ours["loss"] == pytest.approx(whole["loss"], rel=1e-4, abs=1e-6)
+        assert ours["grad_norm"] == pytest.approx(whole["grad_norm"], rel=1e-4)
+        assert whole["skipped_rows"] == 0.0
+    assert sum(row["skipped_rows"] for row in metrics[0]) > 0.0

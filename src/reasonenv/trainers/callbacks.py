@@ -12,10 +12,14 @@ from transformers import TrainerCallback
 from reasonenv.files import write_atomic
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.run import MARK
+from reasonenv.trainers.sampling import Estimates
 from reasonenv.trainers.stopping import StopRequest
 from reasonenv.trainers.storage import log_metrics
 
-__all__ = ["CompleteCheckpoint", "MetricsFile", "StopAtBoundary"]
+__all__ = ["ESTIMATES", "CompleteCheckpoint", "KeepEstimates", "MetricsFile", "StopAtBoundary"]
+
+ESTIMATES = "estimates.json"
+"""A checkpoint's file of what is known of the problems' success."""
 
 
 class MetricsFile(TrainerCallback):
@@ -66,6 +70,19 @@ class StopAtBoundary(TrainerCallback):
             and state.global_step < state.max_steps
         ):
             control.should_save = control.should_training_stop = self.stopped = True
+
+
+class KeepEstimates(TrainerCallback):
+    """Keeps in a checkpoint what is known of the problems' success."""
+
+    def __init__(self, estimates: Estimates) -> None:
+        self.estimates = estimates
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Write the file."""
+        if state.is_world_process_zero:
+            folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+            write_atomic(folder / ESTIMATES, json.dumps(self.estimates.to_json()) + "\n")
 
 
 class CompleteCheckpoint(TrainerCallback):

@@ -18,7 +18,9 @@ from reasonenv.envs.core import ReasoningEnv
 from reasonenv.problems.base import Problems
 from reasonenv.types import Problem
 
-__all__ = ["Draws"]
+__all__ = ["Draws", "slot_of_attempt", "split_attempt"]
+
+_ATTEMPT = 1 << 40  # slots of one attempt: no run has as many
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,11 @@ class Draws:
     def __getitem__(self, slot: int) -> Problem:
         """Return the problem that slot number `slot` draws."""
         size = len(self.problems)
+        attempt, slot = split_attempt(slot)
         epoch, position = divmod(slot, size)
-        index = int(_order(self.seed, epoch, size)[position]) if self.shuffle else position
+        index = (
+            int(_order((self.seed, attempt), epoch, size)[position]) if self.shuffle else position
+        )
         return self.problems[index]
 
     def asked(self, slot: int, env: ReasoningEnv, views: int = 1) -> tuple[Problem, ...]:
@@ -69,6 +74,17 @@ def _numbers(name: str) -> list[int]:
     return [int.from_bytes(digest[:8], "big")]
 
 
+def slot_of_attempt(slot: int, attempt: int) -> int:
+    """Return the slot that draws a replacement for `slot`; attempt 0 is the slot itself."""
+    return attempt * _ATTEMPT + slot
+
+
+def split_attempt(slot: int) -> tuple[int, int]:
+    """Return (attempt, slot), the inverse of `slot_of_attempt`."""
+    return divmod(slot, _ATTEMPT)
+
+
 @lru_cache(maxsize=4)
-def _order(seed: int, epoch: int, size: int) -> npt.NDArray[np.int64]:
-    return np.random.default_rng([seed, epoch]).permutation(size)
+def _order(seed: tuple[int, int], epoch: int, size: int) -> npt.NDArray[np.int64]:
+    first, attempt = seed
+    return np.random.default_rng([first, epoch, *[attempt] * (attempt > 0)]).permutation(size)

@@ -14,7 +14,7 @@ from typing import Any
 
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.envs.registration import make, resolve
-from reasonenv.errors import LaunchError, RecipeError, did_you_mean
+from reasonenv.errors import HubUnavailableError, LaunchError, RecipeError, did_you_mean
 from reasonenv.problems import (
     ProblemList,
     Problems,
@@ -28,9 +28,11 @@ from reasonenv.rewards import Reward, from_config
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.launch import launch, process_count, world_size
 from reasonenv.trainers.models import resolve_model
+from reasonenv.trainers.placement import placement_of
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.run import Run, default_out
 from reasonenv.trainers.session import Session, TrainResult, result_of
+from reasonenv.trainers.silent import why_all_rows
 from reasonenv.trainers.trl_config import batch_plan, check_sections
 from reasonenv.trainers.views import check_views
 
@@ -100,7 +102,9 @@ class GRPOLearner:
         return batch_plan(self.recipe, self.processes)
 
     def describe(self) -> str:
-        """Return the resolved recipe and the batch arithmetic; no model is loaded.
+        """Return the resolved recipe, the batch arithmetic, and where the adapter is placed.
+
+        No weights are loaded, but those that `lora.layers: top:N@RUN` compares with.
 
         Raises:
             RecipeError: something in the recipe is not valid.
@@ -108,7 +112,19 @@ class GRPOLearner:
         check_sections(self.recipe)
         if self._env is None:
             resolve(self.recipe.env)
-        return f"{self.recipe.to_yaml()}\n# batches: {self.plan.describe()}\n"
+        lines = [f"batches: {self.plan.describe()}", f"silent groups: {self._silent()}"]
+        try:
+            lines += [f"lora: {note}" for note in placement_of(self.recipe).notes]
+        except HubUnavailableError:
+            lines.append("lora: placed once the model's config can be had")
+        return f"{self.recipe.to_yaml()}\n" + "".join(f"# {line}\n" for line in lines)
+
+    def _silent(self) -> str:
+        """Return whether groups without advantage cost work, and why."""
+        because = why_all_rows(self.recipe.grpo, self.recipe.lora)
+        if self.recipe.skip_silent == "off" or because:
+            return f"all rows run ({because or 'skip_silent: off'})"
+        return "rows without a share are skipped, unless the model has dropout or experts"
 
     def train(self) -> TrainResult:
         """Train from the start.
@@ -124,6 +140,7 @@ class GRPOLearner:
         if self.processes > 1 and world_size() == 1:
             self._require_plain_data()
             self._environment()  # what cannot be made is said here, once, not by every rank
+            placement_of(self.recipe)
             with _new_run(self.out, self.recipe) as run:
                 launch(run.path, self.processes)
                 return result_of(run)

@@ -10,7 +10,7 @@ from reasonenv.extras import need
 from reasonenv.hub import why_unreachable
 from reasonenv.trainers import tiny
 
-__all__ = ["load_model", "load_tokenizer", "resolve_model"]
+__all__ = ["load_model", "load_skeleton", "load_tokenizer", "resolve_model"]
 
 
 def resolve_model(model: str) -> str:
@@ -55,6 +55,20 @@ def load_model(model: str, dtype: str = "auto") -> Any:
         wide = not torch.cuda.is_available() or not torch.cuda.is_bf16_supported()
         dtype = "float32" if wide else "bfloat16"
     return _load(transformers.AutoModelForCausalLM, model, dtype=getattr(torch, dtype))
+
+
+def load_skeleton(model: str) -> Any:
+    """Return a causal language model with shapes and no weights, from its config alone.
+
+    Raises:
+        HubUnavailableError: it is on a hub that cannot be reached.
+        ModelError: it cannot be made.
+    """
+    torch = need("torch", extra="train", by="reasonenv.trainers")
+    transformers = need("transformers", extra="train", by="reasonenv.trainers")
+    config = _load(transformers.AutoConfig, model)
+    with torch.device("meta"):
+        return transformers.AutoModelForCausalLM.from_config(config)
 
 
 def _load(factory: Any, model: str, **kwargs: Any) -> Any:

@@ -13,11 +13,26 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from reasonenv.errors import RecipeError, did_you_mean
 
-__all__ = ["CheckpointPlan", "EvalPlan", "PromptPlan", "Recipe", "UnscoredPlan", "recipe_names"]
+__all__ = [
+    "CheckpointPlan",
+    "EvalPlan",
+    "PromptPlan",
+    "Recipe",
+    "SamplingPlan",
+    "UnscoredPlan",
+    "recipe_names",
+]
 
 
 class _Section(BaseModel):
@@ -54,6 +69,23 @@ class CheckpointPlan(_Section):
     every: int | None = Field(None, ge=1)
     """Optimizer steps between checkpoints; None: at the end only, and when the run is stopped."""
     keep: int = Field(2, ge=1)
+
+
+class SamplingPlan(_Section):
+    """Which problems are asked; `sampling: expected_signal` is short for its `by`."""
+
+    by: Literal["uniform", "expected_signal"] = "uniform"
+    """`uniform`: every problem once an epoch. `expected_signal`: by the probability that a group
+    holds right and wrong answers, as expected from what was seen so far."""
+    floor: float = Field(0.1, gt=0, le=1)
+    """Weight of a problem without any expected signal, where one that is sure to have it has 1."""
+    half_life: float = Field(20.0, gt=0)
+    """Generations after which what was seen counts half."""
+    level: str | None = None
+    """The metadata key of a problem's level; None: `level`, where problems have it."""
+    resample: int = Field(0, ge=0, le=7)
+    """How often at most groups of one outcome are replaced before a step (DAPO's dynamic sampling);
+    what was generated for it counts in `rollouts`."""
 
 
 class UnscoredPlan(_Section):
@@ -101,10 +133,25 @@ class Recipe(_Section):
     grpo: dict[str, Any] = Field(default_factory=dict)
     """Any key of `trl.GRPOConfig` that the learner does not set itself."""
     lora: dict[str, Any] | None = Field(default_factory=lambda: {"target_modules": "all-linear"})
-    """Any key of `peft.LoraConfig`; null trains all weights."""
+    """Any key of `peft.LoraConfig`, and `layers`, `match_parameters`, `loraplus_lr_ratio` (see
+    `trainers.placement`); null trains all weights."""
+    sampling: SamplingPlan = SamplingPlan()
+    skip_silent: Literal["auto", "off"] = "auto"
+    """auto: rows without a share in the loss cost no forward and no backward pass, wherever loss
+    and gradients stay the same numbers."""
     eval: EvalPlan = EvalPlan()
     checkpoint: CheckpointPlan = CheckpointPlan()
     unscored: UnscoredPlan = UnscoredPlan()
+
+    @field_validator("sampling", mode="before")
+    @classmethod
+    def _sampling_by_name(cls, value: Any) -> Any:
+        return {"by": value} if isinstance(value, str) else value
+
+    @field_validator("skip_silent", mode="before")
+    @classmethod
+    def _off_is_no_boolean(cls, value: Any) -> Any:
+        return "off" if value is False else value  # YAML 1.1 reads a bare `off` as false
 
     @model_validator(mode="after")
     def _length_given_once(self) -> Recipe:

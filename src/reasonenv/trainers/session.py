@@ -8,7 +8,7 @@ import os
 import random
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,11 @@ from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.launch import rank, world_size
 from reasonenv.trainers.models import load_model, load_tokenizer
+from reasonenv.trainers.placement import Placement, placement_of
 from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.run import MARK, Run, checkpoint_step
+from reasonenv.trainers.sampling import Estimates, ExpectedSignal
 from reasonenv.trainers.stopping import StopRequest, stop_on_signals
 from reasonenv.trainers.storage import read_metrics
 from reasonenv.trainers.trl_config import grpo_config, lora_config
@@ -136,7 +138,13 @@ class Session:
     def _trainer(self, run: Run, steps: int, checkpoint: Path | None) -> tuple[Any, Any]:
         from transformers import PrinterCallback, ProgressCallback
 
-        from reasonenv.trainers.callbacks import CompleteCheckpoint, MetricsFile, StopAtBoundary
+        from reasonenv.trainers.callbacks import (
+            ESTIMATES,
+            CompleteCheckpoint,
+            KeepEstimates,
+            MetricsFile,
+            StopAtBoundary,
+        )
         from reasonenv.trainers.progress import ShowProgress
         from reasonenv.trainers.trainer import EnvGRPOTrainer
 
@@ -149,13 +157,22 @@ class Session:
             evaluate=self.held_out is not None,
             resumed=checkpoint is not None,
         )
+        model = load_model(recipe.model, recipe.dtype)
+        # A resumed run keeps its layers and rank, also where the run that they came from is gone.
+        kept = run.facts.get("placement") if checkpoint is not None else None
+        placement = Placement(**kept) if kept else placement_of(recipe, model)
         tokenizer = load_tokenizer(recipe.model)
         chat_args = config.chat_template_kwargs
+        estimates = Estimates(
+            plan.group_size,
+            recipe.sampling.half_life,
+            by_problem=isinstance(self.train, ProblemList),
+        )
         bridge = Bridge(
             env=self.env,
             tokenizer=tokenizer,
             prompt=PromptFormat(self.env, tokenizer, recipe.prompt.template, chat_args),
-            train=Draws(self.train, recipe.seed),
+            train=self._draws(estimates),
             held_out=Draws(self.held_out, shuffle=False) if self.held_out else None,
             group_size=plan.group_size,
             eval_samples=recipe.eval.samples,
@@ -165,24 +182,57 @@ class Session:
         guard = UnscoredGuard(recipe.unscored.limit, recipe.unscored.patience)
         if checkpoint is not None:
             guard.streak = json.loads((checkpoint / MARK).read_text())["unscored_streak"]
+            if (checkpoint / ESTIMATES).is_file():  # checkpoints of version 0.1 have none
+                estimates.load(json.loads((checkpoint / ESTIMATES).read_text()))
         stop = StopAtBoundary(StopRequest(run.path / "stop"), plan.steps_per_cycle)
         trainer = EnvGRPOTrainer(
             bridge=bridge,
             guard=guard,
             rollouts=run.rollouts,
             stop=stop,
-            model=load_model(recipe.model, recipe.dtype),
+            skip_silent=recipe.skip_silent,
+            estimates=estimates,
+            level=recipe.sampling.level,
+            resample=recipe.sampling.resample,
+            loraplus_lr_ratio=placement.loraplus_lr_ratio,
+            model=model,
             args=config,
             train_dataset=slots(plan.prompts_per_generation * plan.generations(steps)),
             eval_dataset=slots(len(self.held_out)) if self.held_out else None,
             processing_class=tokenizer,
-            peft_config=lora_config(recipe.lora),
-            callbacks=[MetricsFile(run.metrics), CompleteCheckpoint(guard), stop, ShowProgress()],
+            peft_config=lora_config(placement.fields),
+            callbacks=[
+                MetricsFile(run.metrics),
+                KeepEstimates(estimates),  # before the mark of a complete checkpoint
+                CompleteCheckpoint(guard),
+                stop,
+                ShowProgress(),
+            ],
         )
         bridge.end_ids = frozenset(trainer.eos_token_ids)
         for ours in (PrinterCallback, ProgressCallback):
             trainer.remove_callback(ours)
+        if rank() == 0:
+            because = trainer.all_rows_because
+            silent = f"all rows run ({because})" if because else "rows without a share are skipped"
+            facts = {"placement": asdict(placement), "silent_groups": silent}
+            run.write_facts({**run.facts, **facts})
+            print("\n".join([*placement.notes, silent]), flush=True)
         return trainer, stop
+
+    def _draws(self, estimates: Estimates) -> Draws:
+        """Return which problem a training slot draws."""
+        plan = self.recipe.sampling
+        if plan.by == "uniform":
+            return Draws(self.train, self.recipe.seed)
+        return ExpectedSignal(
+            problems=self.train,
+            seed=self.recipe.seed,
+            estimates=estimates,
+            prompts=self.plan.prompts_per_generation,
+            floor=plan.floor,
+            level=plan.level,
+        )
 
     def _is_evaluated(self, run: Run, trainer: Any, checkpoint: Path | None) -> bool:
         """Return whether the last step was evaluated; every rank comes to the same answer."""

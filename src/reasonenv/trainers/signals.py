@@ -26,7 +26,8 @@ def batch_signals(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     Returns:
         `accuracy` (share solved of those scored), `mixed_groups`, `unscored` (share of all),
         `reward`, `reward_std` (over the batch), `reward_cv` (their ratio), `terms/NAME` and
-        `parts/NAME` (means), `status/NAME` (shares). What nothing was scored for is left out.
+        `parts/NAME` (means), `within/NAME` (mean deviation of a part inside its group: what can
+        move the advantage), `status/NAME` (shares). What nothing was scored for is left out.
     """
     if not rows:
         return {}
@@ -46,6 +47,12 @@ def batch_signals(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     for kind in ("terms", "parts"):
         for name in scored[0][kind]:
             signals[f"{kind}/{name}"] = float(np.mean([row[kind][name] for row in scored]))
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for row in scored:
+        groups.setdefault(row["group_id"], []).append(row)
+    for name in scored[0]["parts"]:
+        inside = [np.std([row["parts"][name] for row in group]) for group in groups.values()]
+        signals[f"within/{name}"] = float(np.mean(inside))
     return signals
 
 

@@ -17,6 +17,7 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 from reasonenv.errors import RecipeError, did_you_mean
 from reasonenv.extras import need
 from reasonenv.trainers.batch import BatchPlan, plan_batches
+from reasonenv.trainers.placement import OWN_KEYS, check_layers
 from reasonenv.trainers.recipe import Recipe
 
 __all__ = ["OWNED", "batch_plan", "check_sections", "grpo_config", "lora_config"]
@@ -98,15 +99,57 @@ def check_sections(recipe: Recipe) -> None:
             nearest = did_you_mean(str(recipe.grpo[key]), _CHOICES[key])
             raise RecipeError(f"grpo.{key}={recipe.grpo[key]!r} is not valid; {nearest}")
     _check_types("grpo", recipe.grpo, config)
+    _check_trackers(recipe.grpo.get("report_to"))
+    if recipe.sampling.resample and recipe.grpo.get("scale_rewards") == "batch":
+        raise RecipeError(
+            "sampling.resample with grpo.scale_rewards=batch: each try would be scaled by its own "
+            "deviation; set scale_rewards to group or none, or resample to 0"
+        )
     if recipe.lora is not None:
         config = need("peft", extra="train", by="reasonenv.trainers").LoraConfig
         known = {field.name for field in dataclasses.fields(config) if field.init}
         for key in recipe.lora:
-            if key not in known:
-                raise RecipeError(
-                    f"lora.{key}: peft.LoraConfig has no such key; {did_you_mean(key, known)}"
-                )
+            if key not in known | OWN_KEYS:
+                nearest = did_you_mean(key, known | OWN_KEYS)
+                raise RecipeError(f"lora.{key}: peft.LoraConfig has no such key; {nearest}")
         _check_types("lora", recipe.lora, config)
+        _check_own_keys(recipe.lora)
+
+
+def _check_trackers(names: str | list[str] | None) -> None:
+    """Check `grpo.report_to`; TRL would look at it only after the model was loaded."""
+    if names in (None, "none", "all"):
+        return
+    library = need(
+        "transformers.integrations.integration_utils", extra="train", by="reasonenv.trainers"
+    )
+    known = set(library.INTEGRATION_TO_CALLBACK)
+    there = set(library.get_available_reporting_integrations())
+    for name in [names] if isinstance(names, str) else names or []:
+        if name not in known and name != "none":
+            nearest = did_you_mean(name, known)
+            raise RecipeError(f"grpo.report_to={name!r}: transformers knows no such one; {nearest}")
+        if name in known and name not in there | {"flyte", "codecarbon"}:
+            raise RecipeError(
+                f"grpo.report_to={name!r}: its package is not installed; installed are "
+                f"{', '.join(sorted(there)) or 'none'}, and metrics.jsonl is written in any case"
+            )
+
+
+def _check_own_keys(lora: Mapping[str, Any]) -> None:
+    """Check the keys of the `lora:` section that are not PEFT's."""
+    check_layers(lora.get("layers", "all"))
+    ratio, wanted = lora.get("loraplus_lr_ratio"), lora.get("match_parameters")
+    if ratio is not None and (not isinstance(ratio, int | float) or not ratio >= 1):
+        raise RecipeError(
+            f"lora.loraplus_lr_ratio={ratio!r}: a number of at least 1, such as 16, or null"
+        )
+    number = isinstance(wanted, int) and not isinstance(wanted, bool) and wanted >= 1
+    if wanted is not None and not isinstance(wanted, str) and not number:
+        raise RecipeError(
+            f"lora.match_parameters={wanted!r}: a number of parameters, the directory of a "
+            "finished run, or null"
+        )
 
 
 def _check_types(section: str, values: Mapping[str, Any], config: type) -> None:
@@ -203,7 +246,7 @@ def grpo_config(
 
 
 def lora_config(section: Mapping[str, Any] | None) -> Any:
-    """Return the `peft.LoraConfig` of the recipe's `lora:` section, None for full fine-tuning.
+    """Return the `peft.LoraConfig` of a placed `lora:` section, None for full fine-tuning.
 
     Raises:
         RecipeError: PEFT refuses a value.
@@ -212,7 +255,8 @@ def lora_config(section: Mapping[str, Any] | None) -> Any:
         return None
     peft = need("peft", extra="train", by="reasonenv.trainers")
     try:
-        return peft.LoraConfig(**{"task_type": "CAUSAL_LM", **section})
+        own = {key: value for key, value in section.items() if key not in OWN_KEYS}
+        return peft.LoraConfig(**{"task_type": "CAUSAL_LM", **own})
     except (TypeError, ValueError) as error:
         raise RecipeError(f"lora: peft.LoraConfig refuses this section: {error}") from error
 
