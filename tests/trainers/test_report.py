@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("pyarrow")
 image = pytest.importorskip("matplotlib.image")
 
+from reasonenv.dynamics.report import style  # noqa: E402
 from reasonenv.errors import DataError, RunDirectoryError  # noqa: E402
 from reasonenv.trainers.recipe import Recipe  # noqa: E402
 from reasonenv.trainers.report import (  # noqa: E402
@@ -119,7 +120,7 @@ def words_only(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw small pictures, where a test asks only whether they can be drawn."""
-    monkeypatch.setattr(plots, "_DPI", 40)
+    monkeypatch.setattr(style, "DPI", 40)
 
 
 def pixels(png: bytes) -> Any:

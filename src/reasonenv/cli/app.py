@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from reasonenv.cli import check, doctor, explain, judge, report, sandbox, show, train
+from reasonenv.cli import check, doctor, dynamics, explain, judge, report, sandbox, show, train
 from reasonenv.cli import list as list_
 
 __all__ = ["app"]
@@ -26,6 +26,7 @@ for command in (
     explain.explain,
     train.train,
     report.report,
+    dynamics.dynamics,
 ):
     app.command(command.__name__.removesuffix("_envs"))(command)
 app.add_typer(sandbox.sandbox)

@@ -22,7 +22,8 @@ from pydantic import (
     model_validator,
 )
 
-from reasonenv.errors import RecipeError, did_you_mean
+from reasonenv.dynamics.health import HealthLimits
+from reasonenv.errors import DataError, RecipeError, did_you_mean
 
 __all__ = [
     "CheckpointPlan",
@@ -30,6 +31,7 @@ __all__ = [
     "PromptPlan",
     "Recipe",
     "SamplingPlan",
+    "TrackPlan",
     "UnscoredPlan",
     "recipe_names",
 ]
@@ -97,6 +99,26 @@ class UnscoredPlan(_Section):
     """... for this many generations in a row."""
 
 
+class TrackPlan(_Section):
+    """What is measured of the run's dynamics while it trains; see `docs/dynamics.md`."""
+
+    every: int | None = Field(None, ge=1)
+    """Optimizer steps between measurements of how far the weights moved; None: none."""
+    spectra_every: int | None = Field(None, ge=1)
+    """Optimizer steps between spectra of the updates; None: none."""
+    health: dict[str, float] | None = Field(default_factory=dict)
+    """Limits of the health checks that differ from the defaults; null: no checks."""
+
+    @field_validator("health")
+    @classmethod
+    def _known_limits(cls, given: dict[str, float] | None) -> dict[str, float] | None:
+        try:
+            HealthLimits.of(given or {})
+        except DataError as error:
+            raise ValueError(str(error)) from error
+        return given
+
+
 class Recipe(_Section):
     """Everything that decides a run.
 
@@ -142,6 +164,7 @@ class Recipe(_Section):
     eval: EvalPlan = EvalPlan()
     checkpoint: CheckpointPlan = CheckpointPlan()
     unscored: UnscoredPlan = UnscoredPlan()
+    track: TrackPlan = TrackPlan()
 
     @field_validator("sampling", mode="before")
     @classmethod

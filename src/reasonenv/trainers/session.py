@@ -21,6 +21,7 @@ from reasonenv.problems import ProblemList, Problems
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
+from reasonenv.trainers.following import followers
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.launch import rank, world_size
 from reasonenv.trainers.models import load_model, load_tokenizer
@@ -202,6 +203,7 @@ class Session:
             processing_class=tokenizer,
             peft_config=lora_config(placement.fields),
             callbacks=[
+                *followers(recipe, run),
                 MetricsFile(run.metrics),
                 KeepEstimates(estimates),  # before the mark of a complete checkpoint
                 CompleteCheckpoint(guard),

@@ -10,8 +10,6 @@ right end, so that no legend hides data. matplotlib is used without pyplot: no g
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +17,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reasonenv.extras import need
+from reasonenv.dynamics.report.style import (
+    BLUE,
+    COLOURS,
+    GREY,
+    INK,
+    ORANGE,
+    RED,
+    SKY,
+    drawing,
+    moving_average,
+    png,
+)
+from reasonenv.dynamics.report.style import figure as new_figure
 
 __all__ = ["PANELS", "Curves", "draw", "moving_average"]
 
@@ -27,46 +37,14 @@ Floats = npt.NDArray[np.float64]
 Panel = Callable[[Any, "Curves"], bool]
 _End = tuple[float, str, str]  # of a line: its last height, its name, its colour
 
-# Okabe and Ito (2008): told apart with every common colour blindness, and in grey print.
-_BLUE, _ORANGE, _GREEN, _RED, _PINK, _SKY = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#D55E00",
-    "#CC79A7",
-    "#56B4E9",
-)
-_INK, _GREY = "#222222", "#6B6B6B"
-_PART_COLOURS = (_BLUE, _ORANGE, _GREEN, _PINK, _RED, _SKY)
 _DASHES = ("-", "--", ":")  # a second and a third round of the colours
 
-_SIZE = (8.0, 4.2)  # inches; with _DPI wide enough for a README column at double density
+_SIZE = (8.0, 4.2)  # inches; at 150 dots wide enough for a README column at double density
 _OVERVIEW_SIZE = (13.0, 8.2)
-_DPI = 150
 _POINTS = 4  # up to so many steps, a line is drawn with its points
 _MAX_PARTS = 10  # more lines cannot be told apart
 _MAX_NAME = 22  # characters of a line's name
 _BINS = 20  # a moving average spans about one in so many of the steps
-
-_STYLE = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same picture on every machine
-    "font.size": 10.5,
-    "axes.titlesize": 13,
-    "axes.titleweight": "bold",
-    "axes.labelcolor": _GREY,
-    "axes.edgecolor": "#B0B0B0",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "axes.axisbelow": True,
-    "grid.color": "#E6E6E6",
-    "text.color": _INK,
-    "xtick.color": _GREY,
-    "ytick.color": _GREY,
-    "lines.solid_capstyle": "round",
-    "figure.facecolor": "white",
-}
 
 
 @dataclass(frozen=True)
@@ -111,19 +89,6 @@ def _series(rows: Sequence[Mapping[str, Any]], name: str) -> tuple[Floats, Float
     )
 
 
-def moving_average(values: Floats, window: int) -> Floats:
-    """Return the centred moving average, over what is there of each window; NaN stays NaN.
-
-    >>> moving_average(np.array([0.0, 3.0, np.nan, 3.0]), 3).tolist()
-    [1.5, 1.5, nan, 3.0]
-    """
-    there = np.isfinite(values)
-    kernel = np.ones(window)
-    total = np.convolve(np.where(there, values, 0.0), kernel, mode="same")
-    count = np.convolve(there.astype(float), kernel, mode="same")
-    return np.where(there, total / np.maximum(count, 1.0), np.nan)
-
-
 def draw(curves: Curves) -> dict[str, tuple[bytes, bool]]:
     """Draw all pictures.
 
@@ -133,37 +98,17 @@ def draw(curves: Curves) -> dict[str, tuple[bytes, bool]]:
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    matplotlib = need("matplotlib", extra="train", by="reasonenv.trainers")
     pictures = {}
-    # A user's own defaults give way to ours; their backend stays: these pictures need none.
-    defaults = {key: value for key, value in matplotlib.rcParamsDefault.items() if key != "backend"}
-    with matplotlib.rc_context(defaults | _STYLE), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # in the names of terms
+    with drawing("reasonenv.trainers"):
         for name, panel in PANELS.items():
-            figure = _figure(_SIZE)
-            pictures[name] = _png(figure, panel(figure, curves))
-        figure = _figure(_OVERVIEW_SIZE)
+            figure = new_figure(_SIZE)
+            has_data = panel(figure, curves)
+            pictures[name] = (png(figure), has_data)
+        figure = new_figure(_OVERVIEW_SIZE)
         cells = figure.subfigures(2, 2, wspace=0.03, hspace=0.05).flat
         shown = [panel(cell, curves) for cell, panel in zip(cells, PANELS.values(), strict=True)]
-        pictures["overview.png"] = _png(figure, any(shown))
+        pictures["overview.png"] = (png(figure), any(shown))
     return pictures
-
-
-def _figure(size: tuple[float, float]) -> Any:
-    need("matplotlib", extra="train", by="reasonenv.trainers")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure: Any = Figure(figsize=size, dpi=_DPI, layout="constrained")
-    FigureCanvasAgg(figure)
-    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)
-    return figure
-
-
-def _png(figure: Any, shows_data: bool) -> tuple[bytes, bool]:
-    sink = io.BytesIO()
-    figure.savefig(sink, format="png", metadata={"Software": None})
-    return sink.getvalue(), shows_data
 
 
 def _reward(figure: Any, curves: Curves) -> bool:
@@ -178,11 +123,11 @@ def _reward(figure: Any, curves: Curves) -> bool:
     _title(axes, "Reward in training, total and parts" if parts else "Reward in training", note)
     ends = []
     for i, name in enumerate(parts[:_MAX_PARTS]):
-        colour = _PART_COLOURS[i % len(_PART_COLOURS)]
-        dashes = _DASHES[i // len(_PART_COLOURS) % len(_DASHES)]
+        colour = COLOURS[i % len(COLOURS)]
+        dashes = _DASHES[i // len(COLOURS) % len(_DASHES)]
         values = curves.trained(f"parts/{name}")[1]
         ends += _noisy(axes, steps, values, colour, name, window, faint=0.16, dashes=dashes)
-    ends += _noisy(axes, steps, total, _INK, "total", window, width=2.6)
+    ends += _noisy(axes, steps, total, INK, "total", window, width=2.6)
     return _finish(axes, ends, "no reward has been recorded yet")
 
 
@@ -204,7 +149,7 @@ def _accuracy(figure: Any, curves: Curves) -> bool:
         low, high = (curves.evaluated(f"accuracy_{end}")[1] for end in ("low", "high"))
         bars = [np.nan_to_num(np.maximum(gap, 0.0)) for gap in (accuracy - low, high - accuracy)]
         style = {"lw": 2.4, "marker": "o", "ms": 6.5, "capsize": 4, "elinewidth": 1.6}
-        axes.errorbar(at, accuracy, yerr=bars, color=_BLUE, **style)
+        axes.errorbar(at, accuracy, yerr=bars, color=BLUE, **style)
         ends += _name_points(axes, at, accuracy)
     axes.set_ylim(0, _headroom([training, accuracy, *([high] if held_out else [])]))
     return _finish(axes, ends, "no accuracy has been recorded yet")
@@ -221,11 +166,11 @@ def _name_points(axes: Any, at: Floats, accuracy: Floats) -> list[_End]:
             xytext=(9, -3),
             textcoords="offset points",
             va="top",
-            color=_BLUE,
+            color=BLUE,
             fontweight="bold",
             bbox={"color": "white", "alpha": 0.75, "pad": 0.5},
         )
-    return [(accuracy[last], f"held out {accuracy[last]:.1%}".replace("%", " %"), _BLUE)]
+    return [(accuracy[last], f"held out {accuracy[last]:.1%}".replace("%", " %"), BLUE)]
 
 
 def _length(figure: Any, curves: Curves) -> bool:
@@ -242,15 +187,15 @@ def _length(figure: Any, curves: Curves) -> bool:
     note = f"mean of each generation{_averaged(window)}; band: shortest to longest"
     _title(upper, "Length of completions in training", note)
     band = np.isfinite(low) & np.isfinite(high)
-    upper.fill_between(steps, low, high, where=band, color=_SKY, alpha=0.25, lw=0)
-    ends = _noisy(upper, steps, mean, _BLUE, "mean", window, width=2.4)
+    upper.fill_between(steps, low, high, where=band, color=SKY, alpha=0.25, lw=0)
+    ends = _noisy(upper, steps, mean, BLUE, "mean", window, width=2.4)
     longest = max((value for value in (*mean, *high) if np.isfinite(value)), default=0.0)
     limit = curves.max_length
     if limit and longest > 0.5 * limit:  # far from it, the limit would only flatten the curve
-        upper.axhline(limit, color=_GREY, lw=1.2, ls=(0, (4, 3)))
-        ends.append((float(limit), "limit", _GREY))
+        upper.axhline(limit, color=GREY, lw=1.2, ls=(0, (4, 3)))
+        ends.append((float(limit), "limit", GREY))
     upper.set_ylim(0, 1.08 * max(longest, *(y for y, *_ in ends), 1.0))
-    clipped = _noisy(lower, steps, cut, _RED, "cut off", window)
+    clipped = _noisy(lower, steps, cut, RED, "cut off", window)
     lower.set_ylim(0, _headroom([cut]))
     _finish(lower, clipped, "", height=0.16)
     return _finish(upper, ends, "no length has been recorded yet", height=0.5)
@@ -264,9 +209,9 @@ def _groups(figure: Any, curves: Curves) -> bool:
     unscored = curves.trained("unscored")[1]
     window = _window(len(steps))
     note = "mixed: right and wrong answers; silent: all rewards equal"
-    lines = [(mixed, _BLUE, "mixed"), (silent, _ORANGE, "silent")]
+    lines = [(mixed, BLUE, "mixed"), (silent, ORANGE, "silent")]
     if np.nansum(unscored) > 0:
-        lines.append((unscored, _RED, "unscored"))
+        lines.append((unscored, RED, "unscored"))
         axes.set_ylabel("share of groups or rollouts")
         note += "; unscored: of rollouts"
     _title(axes, "Groups that GRPO can learn from, and those it cannot", note)
@@ -309,7 +254,7 @@ def _title(axes: Any, title: str, note: str) -> None:
     axes.set_title(title, loc="left", pad=23)
     axes.annotate(
         note, (0, 1), xycoords="axes fraction", xytext=(0, 8), textcoords="offset points",
-        fontsize=9.5, color=_GREY,
+        fontsize=9.5, color=GREY,
     )  # fmt: skip
 
 
@@ -366,7 +311,7 @@ def _finish(axes: Any, ends: Sequence[_End], empty: str, height: float = 0.7) ->
     """
     if not ends:
         axes.set(xticks=[], yticks=[])
-        axes.text(0.5, 0.5, empty, ha="center", va="center", color=_GREY, transform=axes.transAxes)
+        axes.text(0.5, 0.5, empty, ha="center", va="center", color=GREY, transform=axes.transAxes)
         return False
     inches = axes.get_figure(root=False).bbox.height / axes.get_figure(root=True).dpi
     left, right = axes.get_xlim()
