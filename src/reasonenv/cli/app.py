@@ -6,6 +6,8 @@ import typer
 
 from reasonenv.cli import check, doctor, dynamics, explain, judge, report, sandbox, show, train
 from reasonenv.cli import list as list_
+from reasonenv.cli import refine as refine_
+from reasonenv.cli import study as study_
 
 __all__ = ["app"]
 
@@ -27,6 +29,8 @@ for command in (
     train.train,
     report.report,
     dynamics.dynamics,
+    study_.study,
+    refine_.refine,
 ):
     app.command(command.__name__.removesuffix("_envs"))(command)
 app.add_typer(sandbox.sandbox)
