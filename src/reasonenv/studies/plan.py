@@ -180,7 +180,7 @@ def _meant(
     pairs: Mapping[str, str],
     runs: list[PlannedRun],
 ) -> list[str]:
-    """Return, for each arm that differs from its baseline in more than the named factor, what in."""
+    """Return in what arms differ from their baselines beside the named factor, in sentences."""
     first = {run.arm: run.recipe.model_dump(mode="json") for run in reversed(runs)}
     warnings = []
     for label, base in pairs.items():

@@ -79,8 +79,8 @@ def layer_contributions(study: str | Path) -> dict[int, float]:
     base, gain = fmean(before), fmean(full) - fmean(before)
     if gain <= 0:
         raise StudyError(
-            f"{study}: training all layers changed {spec.measure} by {gain:.3g}, so a layer's share "
-            "of it says nothing"
+            f"{study}: training all layers changed {spec.measure} by {gain:.3g}, so a layer's "
+            "share of it says nothing"
         )
     return {layer: (fmean(values) - base) / gain for layer, values in sorted(alone.items())}
 

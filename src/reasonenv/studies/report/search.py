@@ -38,6 +38,7 @@ def write_search_report(
     """
     spec = plan.spec
     assert spec.search is not None
+    space = spec.search.space
     results = {run.name: read_result(run, StudyDir(plan.out)) for run in plan.runs}
     chosen = ", ".join(f"{path} = {_said(value)}" for path, value in best.point.items())
     said = (
@@ -51,7 +52,7 @@ def write_search_report(
         [
             label,
             values.get(label),
-            *(_said(plan.arms[label].point.get(p)) for p in spec.search.space),
+            *(_said(plan.arms[label].point.get(p)) for p in space),
         ]
         for label in labels
     ]
@@ -66,7 +67,7 @@ def write_search_report(
             "Trials",
             [f"Each value is the mean over the seeds {', '.join(map(str, spec.seeds))}. "
              "best.yaml holds the best recipe; confirm.yaml runs it against the base."],
-            parts=[Table(["trial", spec.measure, *spec.search.space], rows), pictures[0]],
+            parts=[Table(["trial", spec.measure, *space], rows), pictures[0]],
         ),
         *([Section("Failed runs", parts=logs)] if (logs := tables.failure_logs(results)) else []),
         Section("Runs", parts=[tables.run_table(plan, results, spec.measure)]),
