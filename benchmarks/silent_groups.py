@@ -28,12 +28,12 @@ import torch
 from transformers import PrinterCallback, TrainerCallback
 
 import reasonenv
+from reasonenv.models.loading import load_model, load_tokenizer
+from reasonenv.models.prompts import PromptFormat
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.guard import UnscoredGuard
-from reasonenv.trainers.models import load_model, load_tokenizer
-from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.session import slots
 from reasonenv.trainers.trainer import EnvGRPOTrainer

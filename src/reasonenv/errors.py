@@ -10,10 +10,12 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
+    "BackendError",
     "BatchArithmeticError",
     "CheckerFailedError",
     "DataError",
     "EnvCheckError",
+    "EvaluationError",
     "GroupRequiredError",
     "HubUnavailableError",
     "LaunchError",
@@ -81,6 +83,14 @@ class BatchArithmeticError(RecipeError):
     """Raised when batch, group and process sizes do not fit together."""
 
 
+class EvaluationError(ReasonEnvError):
+    """Raised when an evaluation, or a comparison of two, cannot be done as asked."""
+
+
+class BackendError(EvaluationError):
+    """Raised when what samples completions (an engine, a server) fails or answers nonsense."""
+
+
 class RunDirectoryError(ReasonEnvError):
     """Raised when a run directory exists already, or is not one."""
 
@@ -91,6 +101,10 @@ class StorageError(ReasonEnvError):
 
 class LaunchError(ReasonEnvError):
     """Raised when the processes of a run cannot be started, or one of them fails."""
+
+
+class EngineError(ReasonEnvError):
+    """Raised when vLLM cannot be reached, refuses an adapter, or does not sample from it."""
 
 
 class RewardError(ReasonEnvError):

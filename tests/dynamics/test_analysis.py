@@ -249,3 +249,26 @@ def test_weights_are_found_across_shards_and_prefixes(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"nothing")
     with pytest.raises(ModelError, match="cannot be read"):
         WeightFiles(tmp_path)
+
+
+def test_several_threads_give_the_same_report_and_torchs_own_stay(
+    adapted: Make, base_folder: Path
+) -> None:
+    _, folder = adapted()
+    before = torch.get_num_threads()
+    reports = []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            reports.append(analyse_adapter(folder, base_folder, k=3))
+            assert torch.get_num_threads() == threads
+            with pytest.raises(DataError):
+                analyse_adapter(adapted(use_dora=True)[1])
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    one, other = reports
+    assert [t.name for t in one.tensors] == [t.name for t in other.tensors]
+    for x, y in zip(one.tensors, other.tensors, strict=True):
+        assert x.displacement == pytest.approx(y.displacement, rel=1e-9)
+        assert x.shift == pytest.approx(y.shift, rel=1e-2, abs=1e-6)

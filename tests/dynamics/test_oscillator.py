@@ -210,7 +210,7 @@ def test_the_sampled_bandit_follows_the_exact_one_whatever_the_group_size() -> N
     bandit = SoftmaxBandit(p_ref=0.3, beta=0.5, learning_rate=0.02, momentum=0.5, natural=False)
     exact = bandit.train(600)[0]
     for size in (4, 16):
-        mean = bandit.train(600, group_size=size, prompts=4, runs=400, seed=size).mean(0)
+        mean = bandit.train(600, group_size=size, prompts=8, runs=100, seed=size).mean(0)
         assert np.abs(mean - exact).max() < 0.08
     assert exact[-1] == pytest.approx(bandit.fixed_point, abs=0.2)
 

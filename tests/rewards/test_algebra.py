@@ -7,24 +7,37 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reasonenv.errors import RewardError
 from reasonenv.rewards import (
+    Constant,
     Correct,
+    Cosine,
+    Curriculum,
     Format,
+    GroupNormalized,
     KimiLength,
+    Linear,
     NumericPresent,
     Overlong,
     Range,
+    RewardContext,
+    Scheduled,
     Score,
     ShortestCorrect,
+    Stage,
+    Step,
     TagCount,
     Term,
+    clip,
     from_config,
     gate,
+    lexicographic,
     parse,
+    rescale,
     solved,
     unsolved,
     untruncated,
@@ -33,6 +46,7 @@ from reasonenv.types import Judged, Problem, Rollout, Status, Verdict
 
 EVIDENCE = [s for s in Status if s.is_evidence]
 DRESSES = ["", "", "left", "right", "minus", "gate", "plus", "less"]
+DRESSES += ["clip", "rescale", "scheduled", "normalized", "staged"]
 OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 NUMBER = st.floats(-4, 4, allow_nan=False) | st.integers(-4, 4)
 PIECES = ["<a>", "</a>", "<b>", "</b>", "x", "7", " ", "\n"]
@@ -67,9 +81,7 @@ def rewards(draw, size=6):
     nodes = [draw(leaves(i)) for i in range(draw(st.integers(1, size)))]
     while True:
         for i, node in enumerate(nodes):
-            dress = draw(
-                st.sampled_from(["", "", "left", "right", "minus", "gate", "plus", "less"])
-            )
+            dress = draw(st.sampled_from(DRESSES))
             number = draw(NUMBER)
             if dress == "left":
                 nodes[i] = number * node
@@ -84,11 +96,45 @@ def rewards(draw, size=6):
                 nodes[i] = node + number
             elif dress == "less":
                 nodes[i] = number - node
+            elif dress == "clip":
+                other = draw(NUMBER)
+                nodes[i] = clip(node, min(number, other), max(number, other))
+            elif dress == "rescale":
+                ends = draw(st.sampled_from([(0, 1), (-2, 5), (0.5, 0.75)]))
+                nodes[i] = rescale(node, ends, draw(st.sampled_from([(0, 1), (1, -1)])))
+            elif dress == "scheduled":
+                nodes[i] = Scheduled(node, draw(schedules()))
+            elif dress == "normalized":
+                nodes[i] = GroupNormalized(node, draw(st.sampled_from([6, 9])))
+            elif dress == "staged":
+                leaf = next(node.leaves(), None)
+                if leaf is not None:
+                    stage = Stage(number * node, leaf.label, patience=draw(st.integers(1, 3)))
+                    nodes[i] = Curriculum(stage, node, name=f"c{len(list(node.walk()))}-{i}")
         if len(nodes) == 1:
             return nodes[0]
         at = draw(st.integers(0, len(nodes) - 2))
-        joined = draw(st.sampled_from(list(OPERATORS)))
-        nodes[at : at + 2] = [OPERATORS[joined](nodes[at], nodes[at + 1])]
+        joined = draw(st.sampled_from([*OPERATORS, "lexicographic"]))
+        join = OPERATORS.get(joined, lexicographic)
+        nodes[at : at + 2] = [join(nodes[at], nodes[at + 1])]
+
+
+@st.composite
+def schedules(draw):
+    a, b, steps = draw(NUMBER), draw(NUMBER), draw(st.integers(1, 20))
+    return draw(
+        st.sampled_from(
+            [
+                Linear(a, b, steps=steps),
+                Cosine(a, b, steps=steps, begin=3),
+                Step((a, b, a), at=(steps, steps + 2)),
+                Constant(a),
+            ]
+        )
+    )
+
+
+CONTEXTS = st.builds(RewardContext, st.integers(0, 30), st.just(30))
 
 
 @st.composite
@@ -106,19 +152,21 @@ def members(draw, statuses=EVIDENCE):
 GROUPS = st.lists(members(), min_size=1, max_size=6)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(rewards())
 def test_formula_config_and_pickle_give_the_same_reward_back(reward):
     assert parse(repr(reward)) == reward
     assert from_config(json.loads(json.dumps(reward.to_config()))) == reward
+    assert from_config(yaml.safe_load(yaml.safe_dump(reward.to_config()))) == reward
     assert pickle.loads(pickle.dumps(reward)) == reward
     assert hash(parse(repr(reward))) == hash(reward)
 
 
-@settings(max_examples=200, deadline=None)
-@given(rewards(), GROUPS)
-def test_parts_sum_to_the_total_and_values_stay_in_the_range(reward, group):
-    scores = reward(group)
+@settings(max_examples=80, deadline=None)
+@given(rewards(), GROUPS, CONTEXTS)
+def test_parts_sum_to_the_total_and_values_stay_in_the_range(reward, group, context):
+    scores = reward(group, context)
+    assert scores.solved.tolist() == [float(one.verdict.status == "correct") for one in group]
     assert scores.total == pytest.approx(sum(scores.parts.values()), abs=1e-9)
     assert set(scores.terms) == {leaf.label for leaf in reward.leaves()}
     for judged, total in zip(group, scores.total, strict=True):
@@ -127,7 +175,7 @@ def test_parts_sum_to_the_total_and_values_stay_in_the_range(reward, group):
         assert low - slack <= total <= high + slack
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(rewards(), st.lists(members(list(Status)), min_size=1, max_size=6))
 def test_an_unscored_member_gets_nan_everywhere_and_changes_nobody_elses_score(reward, group):
     scores = reward(group)
@@ -145,7 +193,7 @@ def test_an_unscored_member_gets_nan_everywhere_and_changes_nobody_elses_score(r
     assert set(scores.terms) == set(alone.terms)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(rewards(), GROUPS, st.data())
 def test_permuting_a_group_permutes_its_scores(reward, group, data):
     order = data.draw(st.permutations(range(len(group))))
@@ -154,7 +202,7 @@ def test_permuting_a_group_permutes_its_scores(reward, group, data):
     assert mixed.solved.tolist() == straight.solved[order].tolist()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(rewards(3), NUMBER, GROUPS)
 def test_operators_mean_what_they_say(reward, number, group):
     total = reward(group).total
@@ -171,7 +219,7 @@ def test_operators_mean_what_they_say(reward, number, group):
         assert gated == pytest.approx(np.where(is_open, total, 0.0))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(leaves(0), leaves(1), leaves(2), GROUPS)
 def test_sums_and_products_are_taken_member_by_member(a, b, c, group):
     x, y, z = (term(group).total for term in (a, b, c))
@@ -330,8 +378,6 @@ def test_a_term_that_misbehaves_is_named(judged, values):
 
 
 def test_a_term_sees_where_in_training_it_is(judged):
-    from reasonenv.rewards import RewardContext
-
     @dataclass(frozen=True, repr=False)
     class Progress(Term):
         def measure(self, group, context):

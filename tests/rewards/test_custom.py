@@ -31,7 +31,7 @@ def test_a_function_of_one_rollout_is_a_term(some_terms, judged):
     scores = reward([judged("4, please"), judged("4")])
     assert scores.total.tolist() == [1.1, 1.0]
     assert scores.terms["polite"].tolist() == [1.0, 0.0]
-    assert repr(reward) == "Correct() + 0.1 * polite"
+    assert repr(reward) == "Correct() + 0.1 * term('some_terms:polite')"
     assert reward.range(correct=False) == Range(0.0, 0.1)
 
 
@@ -57,16 +57,16 @@ def test_a_pickled_function_term_is_found_in_another_process(some_terms):
         text=True,
         check=True,
     )
-    assert done.stdout.strip() == "0.5 * polite"
+    assert done.stdout.strip() == "0.5 * term('some_terms:polite')"
 
 
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("leaves_its_range", r"term leaves_its_range returned 1.5 .* range there is \[0, 1\]"),
-        ("is_nan", "term is_nan returned nan"),
-        ("returns_nothing", "term returns_nothing returned nan"),
-        ("returns_text", "term returns_text returned .*'much'"),
+        ("leaves_its_range", r"term leaves_its_range = .* returned 1.5 .* range there is \[0, 1\]"),
+        ("is_nan", "term is_nan = .* returned nan"),
+        ("returns_nothing", "term returns_nothing = .* returned nan"),
+        ("returns_text", "term returns_text = .* returned .*'much'"),
     ],
 )
 def test_a_function_that_misbehaves_is_named(some_terms, judged, name, says):

@@ -14,12 +14,12 @@ import reasonenv
 from reasonenv import ChoiceEnv, GRPOLearner, Problem, Recipe
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.errors import RecipeError
+from reasonenv.models.loading import load_tokenizer
+from reasonenv.models.prompts import PromptFormat
 from reasonenv.problems.choices import golds_of
 from reasonenv.trainers import read_rollouts
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
-from reasonenv.trainers.models import load_tokenizer
-from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.views import check_views
 
 OPTIONS = ("red", "blue", "green", "black")
@@ -109,12 +109,6 @@ def test_other_environments_ask_their_problems_as_they_are() -> None:
         ({"views": 3}, {"grpo": {"num_generations": 8}}, r"views=3 does not .*=8.*: 1, 2, 4, 8"),
         ({"views": 16}, {"grpo": {"num_generations": 8}}, "valid: 1, 2, 4, 8"),
         ({"eval_views": 2}, {}, r"eval_views=2 does not divide eval.samples=1.*valid: 1"),
-        ({"views": 2}, {"grpo": {"use_vllm": True}}, "use_vllm with .*set views=1, or use_vllm=f"),
-        (
-            {"eval_views": 2},
-            {"grpo": {"use_vllm": True}, "eval": {"samples": 2}},
-            "use_vllm with .*eval_views above 1",
-        ),
     ],
 )
 def test_views_that_do_not_fit_the_recipe_are_refused(

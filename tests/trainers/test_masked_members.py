@@ -11,12 +11,12 @@ import pytest
 import torch
 
 from reasonenv import MathEnv, Problem, Status, Verdict
+from reasonenv.models.loading import load_model, load_tokenizer
+from reasonenv.models.prompts import PromptFormat
 from reasonenv.trainers.batch import plan_batches
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.guard import UnscoredGuard
-from reasonenv.trainers.models import load_model, load_tokenizer
-from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.session import slots
 from reasonenv.trainers.trainer import EnvGRPOTrainer

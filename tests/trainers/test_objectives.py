@@ -11,8 +11,8 @@ import torch
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
+from reasonenv.models.loading import load_model, load_tokenizer
 from reasonenv.trainers import objectives
-from reasonenv.trainers.models import load_model, load_tokenizer
 from reasonenv.trainers.objectives import Batch
 
 pytestmark = pytest.mark.training

@@ -13,8 +13,8 @@ import transformers
 
 from reasonenv import GRPOLearner
 from reasonenv.errors import RecipeError
+from reasonenv.models.loading import load_model
 from reasonenv.trainers.displacement import adapter_parameters, layer_displacements
-from reasonenv.trainers.models import load_model
 from reasonenv.trainers.placement import check_layers, decoder_layers, place
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.trl_config import check_sections, lora_config

@@ -8,8 +8,8 @@ import pytest
 
 import reasonenv
 from reasonenv.errors import NoChatTemplateError
-from reasonenv.trainers.models import load_tokenizer
-from reasonenv.trainers.prompts import PromptFormat, decode, prefill_of
+from reasonenv.models.loading import load_tokenizer
+from reasonenv.models.prompts import PromptFormat, decode, prefill_of
 
 PLAIN = (
     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"

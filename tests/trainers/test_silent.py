@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reasonenv import MathEnv, Problem, Status, Verdict
+from reasonenv.models.loading import load_model, load_tokenizer
+from reasonenv.models.prompts import PromptFormat
 from reasonenv.trainers.batch import plan_batches
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.guard import UnscoredGuard
-from reasonenv.trainers.models import load_model, load_tokenizer
-from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.session import slots
 from reasonenv.trainers.silent import silent_rows, why_all_rows
@@ -263,3 +263,10 @@ def test_a_group_is_silent_when_its_scored_members_earned_the_same(
 def test_several_rewards_are_silent_only_together() -> None:
     two = torch.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 2.0]])
     assert silent_rows(two, 2).tolist() == [False, False, True, True]
+
+
+def test_rounding_of_parts_that_were_normalised_is_no_signal() -> None:
+    assert (
+        silent_rows(torch.tensor([1e-13, -1e-13, 0.0, 0.01]), 2).tolist()
+        == [True] * 2 + [False] * 2
+    )

@@ -4,7 +4,23 @@ from __future__ import annotations
 
 import typer
 
-from reasonenv.cli import check, doctor, dynamics, explain, judge, report, sandbox, show, train
+from reasonenv.cli import (
+    check,
+    doctor,
+    dynamics,
+    eval,
+    explain,
+    export,
+    judge,
+    rejudge,
+    report,
+    rewards,
+    rollouts,
+    sample,
+    sandbox,
+    show,
+    train,
+)
 from reasonenv.cli import list as list_
 from reasonenv.cli import refine as refine_
 from reasonenv.cli import study as study_
@@ -28,12 +44,18 @@ for command in (
     explain.explain,
     train.train,
     report.report,
+    eval.eval_,
+    rollouts.rollouts,
+    rejudge.rejudge,
+    sample.sample,
+    export.export,
     dynamics.dynamics,
     study_.study,
     refine_.refine,
 ):
-    app.command(command.__name__.removesuffix("_envs"))(command)
+    app.command(command.__name__.removesuffix("_envs").rstrip("_"))(command)
 app.add_typer(sandbox.sandbox)
+app.add_typer(rewards.rewards)
 
 
 @app.callback(invoke_without_command=True)

@@ -44,7 +44,12 @@ _HOME = {
     "measure_groups": "groups",
     "write_dynamics": "report.page",
 }
-_TORCH = {"activations", "tracker", "watch", "weights.analysis"}
+_NEEDS = {
+    "activations": ("torch",),
+    "tracker": ("torch", "transformers"),
+    "watch": ("transformers",),
+    "weights.analysis": ("torch",),
+}
 
 __all__ = [
     "ActivationShift",
@@ -68,11 +73,10 @@ def __getattr__(name: str) -> Any:
     """Import a public name from its module when it is first asked for.
 
     Raises:
-        MissingExtraError: it needs torch, which is not installed.
+        MissingExtraError: it needs torch or transformers, which is not installed.
     """
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if _HOME[name] in _TORCH:
-        need("torch", extra="train", by="reasonenv.dynamics")
-        need("transformers", extra="train", by="reasonenv.dynamics")
+    for package in _NEEDS.get(_HOME[name], ()):
+        need(package, extra="train", by="reasonenv.dynamics")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

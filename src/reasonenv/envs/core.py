@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import isnan
 from typing import Any, ClassVar
 
 import gymnasium
@@ -20,7 +21,16 @@ from reasonenv.errors import (
     RegistrationError,
 )
 from reasonenv.problems.base import Problems, as_problems
-from reasonenv.rewards import Reward, RewardContext, Scores, from_config, score_groups
+from reasonenv.rewards import (
+    Reward,
+    RewardContext,
+    Scores,
+    check_turns,
+    comparing,
+    from_config,
+    score_groups,
+    step_reward,
+)
 from reasonenv.types import Judged, Message, Problem, Prompt, Rollout, Status, Verdict
 
 __all__ = ["ReasoningEnv"]
@@ -109,6 +119,7 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         self.problems: Problems = as_problems(source, type(self).__name__)
         self.judge_one: Judge = self.make_judge() if judge is None else judge
         self.reward: Reward = self.default_reward() if reward is None else from_config(reward)
+        check_turns(self.reward, max_turns=max_turns)
         self.system, self.observation = system, observation
         self.max_turns, self.on_unscored = max_turns, on_unscored
         self.max_completion_tokens, self.count_tokens = max_completion_tokens, count_tokens
@@ -273,9 +284,9 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         """Judge a completion.
 
         Returns:
-            Feedback (or the empty observation at the end), the reward (0.0 before the last
-            turn), terminated, truncated, and info with `problem_id`, `verdict` and, at the end
-            of a scored episode, `reward_terms`.
+            Feedback (or the empty observation at the end), the reward (before the last turn that
+            of potential-based parts alone, 0.0 without any), terminated, truncated, and info with
+            `problem_id`, `verdict` and, at the end of a scored episode, `reward_terms`.
 
         Raises:
             CheckerFailedError: the checker failed, which is no verdict on the answer (only with
@@ -306,7 +317,6 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         """Return what `step` returns for the judged completion; the second half of `step`."""
         self.refuse_unscored(judged)
         rollout, verdict = judged.rollout, judged.verdict
-        self._transcript.append(("completion", rollout.completion))
         last_turn = len(self._turns) + 1 >= self.max_turns
         # With one turn only, no answer is an answer: Gymnasium's checker refuses to see
         # environments that truncate after their first step.
@@ -318,14 +328,18 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         truncated = not terminated and (last_turn or rollout.truncated or unscored)
         info: dict[str, Any] = {"problem_id": rollout.problem.id, "verdict": verdict}
         reward, observation = 0.0, self._nothing()
-        if terminated or truncated:
-            scores = self.score([judged])
-            reward = float(scores.total[0])
-            if verdict.status.is_evidence:
+        scores = self.score([judged]) if terminated or truncated else None
+        if scores is not None:
+            self._refuse_unvalued(judged, scores)
+        self._transcript.append(("completion", rollout.completion))
+        if scores is not None:
+            reward = step_reward(self.reward, judged, total=float(scores.total[0]))
+            if not isnan(reward):
                 info["reward_terms"] = {name: float(v[0]) for name, v in scores.terms.items()}
             self._problem = None
         else:
             feedback = self.feedback(judged)
+            reward = step_reward(self.reward, judged, feedback=feedback)
             self._turns.append((rollout.completion, feedback))
             self._transcript.append(("feedback", feedback))
             observation = self._say(feedback)
@@ -345,6 +359,16 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
             f"which says nothing about the answer: {dict(judged.verdict.detail)}; make the "
             "environment with on_unscored='nan' to get a NaN reward instead"
         )
+
+    def _refuse_unvalued(self, judged: Judged, scores: Scores) -> None:
+        if not judged.verdict.status.is_evidence or self.on_unscored != "raise":
+            return
+        if isnan(scores.total[0]):
+            raise CheckerFailedError(
+                f"problem {judged.rollout.problem.id}: a term of the reward {self.reward!r} could "
+                "not value the answer, which says nothing about it; make the environment with "
+                "on_unscored='nan' to get a NaN reward instead"
+            )
 
     def render(self) -> str | None:
         """Return the exchange so far as text (with `render_mode="ansi"`)."""
@@ -387,10 +411,9 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
     # Inner parts
 
     def _refuse_group_terms(self) -> None:
-        names = [leaf.label for leaf in self.reward.leaves() if leaf.group_relative]
-        if names:
+        if self.reward.needs_group:
             raise GroupRequiredError(
-                f"the term {names[0]!r} compares the members of a group, and step() sees one "
+                f"{comparing(self.reward)} compares the members of a group, and step() sees one "
                 "answer: use env.unwrapped.judge(rollouts) and .score(judged), or leave it out"
             )
 

@@ -1,36 +1,33 @@
-"""The nodes that combine others: `Sum`, `Scaled`, `Product`, `Constant`, `Gate`.
+"""Sums, products, weights and numbers: what `+`, `-` and `*` build.
 
-`+`, `-` and `*` build them; `gate(node, when=...)` pays a node only where a condition holds.
+Also here, for those who look in one place: `gate` and its conditions, from `gates`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from itertools import product
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from reasonenv.errors import RewardError, did_you_mean
+from reasonenv.errors import RewardError
 from reasonenv.rewards.base import Floats, Range, Reward, RewardContext
-from reasonenv.types import Group, Judged, Status
+from reasonenv.rewards.ranges import Given, plus, times
+from reasonenv.types import Group
 
 __all__ = [
-    "Condition",
-    "Constant",
-    "Gate",
+    "Number",
     "Product",
     "Scaled",
     "Sum",
     "add",
-    "gate",
+    "as_node",
+    "check_names",
+    "finite",
     "multiply",
-    "solved",
-    "unsolved",
-    "untruncated",
+    "refuse_turns",
 ]
 
 
@@ -39,7 +36,7 @@ def as_node(value: Reward | float) -> Reward:
     if isinstance(value, Reward):
         return value
     if isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value)):
-        return Constant(float(value))
+        return Number(float(value))
     raise RewardError(
         f"a reward combines with rewards and finite numbers, got {value!r}"
         + ("; wrap a function with @term(range=(low, high))" if callable(value) else "")
@@ -49,15 +46,15 @@ def as_node(value: Reward | float) -> Reward:
 def add(left: Reward | float, right: Reward | float) -> Reward:
     """Return `left + right` as one flat sum, its numbers added up into one that is not 0."""
     addends = (*as_node(left).addends(), *as_node(right).addends())
-    constant = sum(node.value for node in addends if isinstance(node, Constant))
+    constant = sum(node.value for node in addends if isinstance(node, Number))
     kept: list[Reward] = []
     for node in addends:
-        if not isinstance(node, Constant):
+        if not isinstance(node, Number):
             kept.append(node)
-        elif constant and not any(isinstance(other, Constant) for other in kept):
-            kept.append(Constant(constant))
+        elif constant and not any(isinstance(other, Number) for other in kept):
+            kept.append(Number(constant))
     if not kept:
-        return Constant(0.0)
+        return Number(0.0)
     return kept[0] if len(kept) == 1 else Sum(tuple(kept))
 
 
@@ -68,25 +65,35 @@ def multiply(left: Reward | float, right: Reward | float) -> Reward:
     weighted = False
     for node in (as_node(left), as_node(right)):
         inner: Reward = node
-        if isinstance(node, Constant | Scaled):
+        if isinstance(node, Number | Scaled):
             weighted = True
-            number *= node.value if isinstance(node, Constant) else node.weight
-            if isinstance(node, Constant):
+            number *= node.value if isinstance(node, Number) else node.weight
+            if isinstance(node, Number):
                 continue
             inner = node.node
         factors += inner.factors()
     if not factors:
-        return Constant(number)
+        return Number(number)
     product = reduce(Product, factors)
     return Scaled(number, product) if weighted else product
 
 
-def _finite(number: float, what: str) -> None:
+def finite(number: float, what: str) -> None:
+    """Refuse what is no finite number.
+
+    Raises:
+        RewardError: `number` is none.
+    """
     if isinstance(number, bool) or not isinstance(number, int | float) or not np.isfinite(number):
         raise RewardError(f"a {what} is a finite number, got {number!r}")
 
 
-def _check_names(node: Reward) -> None:
+def check_names(node: Reward) -> None:
+    """Refuse two different leaves, or two different stateful nodes, of one name.
+
+    Raises:
+        RewardError: there are such; both are shown.
+    """
     seen: dict[str, Reward] = {}
     for leaf in node.leaves():
         if seen.setdefault(leaf.label, leaf) != leaf:
@@ -94,6 +101,27 @@ def _check_names(node: Reward) -> None:
                 f"two terms are called {leaf.label!r}: {seen[leaf.label]!r} and {leaf!r}; give "
                 "one another name, as in Format('a', name='format_a')"
             )
+    states: dict[str, Reward] = {}
+    for below in node.walk():
+        if below.own_state is not None and states.setdefault(below.label, below) != below:
+            raise RewardError(
+                f"two stateful nodes are called {below.label!r}: {states[below.label]!r} and "
+                f"{below!r}; give one another name=, so that each remembers its own"
+            )
+
+
+def refuse_turns(node: Reward, what: str) -> None:
+    """Refuse a potential-based node where it would be one no longer.
+
+    Raises:
+        RewardError: there is one at or below `node`.
+    """
+    if "turns" in node.needs:
+        raise RewardError(
+            f"{node!r} cannot stand inside {what}: only a weighted sum of per-turn rewards is "
+            "potential-based and leaves the best policy as it is; add it at the top, as in "
+            "Correct() + 0.5 * PotentialBased(...)"
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,7 +133,7 @@ class Sum(Reward):
     def __post_init__(self) -> None:
         if not self.nodes:
             raise RewardError("a sum has at least one addend")
-        _check_names(self)
+        check_names(self)
         labels = [node.label for node in self.nodes]
         for label in labels:
             if labels.count(label) > 1:
@@ -119,10 +147,17 @@ class Sum(Reward):
         zero = np.zeros(len(group))
         return sum((node.values(group, context, terms) for node in self.nodes), zero)
 
-    def range(self, correct: bool) -> Range:
+    def bounds(self, correct: bool, given: Given) -> Range:
         """Return the sum of the addends' ranges."""
-        ranges = [node.range(correct) for node in self.nodes]
-        return Range(sum(r.low for r in ranges), sum(r.high for r in ranges))
+        return plus(node.bounds(correct, given) for node in self.nodes)
+
+    def turn_values(self, group: Group, context: RewardContext) -> list[Floats] | None:
+        """Return the sum of the addends' per-turn rewards."""
+        found = [node.turn_values(group, context) for node in self.nodes]
+        there = [turns for turns in found if turns is not None]
+        if not there:
+            return None
+        return [np.sum(member, axis=0) for member in zip(*there, strict=True)]
 
     def children(self) -> tuple[Reward, ...]:
         """Return the addends."""
@@ -162,16 +197,20 @@ class Scaled(Reward):
     node: Reward
 
     def __post_init__(self) -> None:
-        _finite(self.weight, "weight")
+        finite(self.weight, "weight")
 
     def values(self, group: Group, context: RewardContext, terms: dict[str, Floats]) -> Floats:
         """Return weight x the node's values."""
         return self.weight * self.node.values(group, context, terms)
 
-    def range(self, correct: bool) -> Range:
+    def bounds(self, correct: bool, given: Given) -> Range:
         """Return the node's range, scaled and turned round where the weight is negative."""
-        ends = [self.weight * end for end in self.node.range(correct)]
-        return Range(min(ends), max(ends))
+        return times(Range(self.weight, self.weight), self.node.bounds(correct, given))
+
+    def turn_values(self, group: Group, context: RewardContext) -> list[Floats] | None:
+        """Return weight x the node's per-turn rewards."""
+        turns = self.node.turn_values(group, context)
+        return None if turns is None else [self.weight * member for member in turns]
 
     def children(self) -> tuple[Reward, ...]:
         """Return the scaled node."""
@@ -198,16 +237,17 @@ class Product(Reward):
     right: Reward
 
     def __post_init__(self) -> None:
-        _check_names(self)
+        check_names(self)
+        refuse_turns(self.left, "a product")
+        refuse_turns(self.right, "a product")
 
     def values(self, group: Group, context: RewardContext, terms: dict[str, Floats]) -> Floats:
         """Return the product of both nodes' values."""
         return self.left.values(group, context, terms) * self.right.values(group, context, terms)
 
-    def range(self, correct: bool) -> Range:
+    def bounds(self, correct: bool, given: Given) -> Range:
         """Return the hull of the four products of the ranges' ends."""
-        ends = [a * b for a, b in product(self.left.range(correct), self.right.range(correct))]
-        return Range(min(ends), max(ends))
+        return times(self.left.bounds(correct, given), self.right.bounds(correct, given))
 
     def children(self) -> tuple[Reward, ...]:
         """Return both factors."""
@@ -231,19 +271,19 @@ class Product(Reward):
 
 
 @dataclass(frozen=True, repr=False)
-class Constant(Reward):
+class Number(Reward):
     """The same number for every member: it moves a logged reward, never an advantage."""
 
     value: float
 
     def __post_init__(self) -> None:
-        _finite(self.value, "constant")
+        finite(self.value, "constant")
 
     def values(self, group: Group, context: RewardContext, terms: dict[str, Floats]) -> Floats:
         """Return the number for each member."""
         return np.full(len(group), self.value)
 
-    def range(self, correct: bool) -> Range:
+    def bounds(self, correct: bool, given: Given) -> Range:
         """Return the number as an interval."""
         return Range(self.value, self.value)
 
@@ -262,112 +302,6 @@ class Constant(Reward):
 
     def __repr__(self) -> str:
         return repr(self.value)
-
-
-@dataclass(frozen=True)
-class Condition:
-    """When a gate is open.
-
-    Args:
-        name: how formulas and configs spell it.
-        holds: whether it holds for a judged rollout.
-        for_right: whether it can hold (first) and can fail (second) for a right answer.
-        for_wrong: the same for a wrong one.
-    """
-
-    name: str
-    holds: Callable[[Judged], bool]
-    for_right: tuple[bool, bool] = (True, True)
-    for_wrong: tuple[bool, bool] = (True, True)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return condition, (self.name,)
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-def _is_solved(judged: Judged) -> bool:
-    return judged.verdict.status is Status.CORRECT
-
-
-def _is_unsolved(judged: Judged) -> bool:
-    return judged.verdict.status is not Status.CORRECT
-
-
-def _is_untruncated(judged: Judged) -> bool:
-    return not judged.rollout.truncated
-
-
-solved = Condition("solved", _is_solved, for_right=(True, False), for_wrong=(False, True))
-unsolved = Condition("unsolved", _is_unsolved, for_right=(False, True), for_wrong=(True, False))
-untruncated = Condition("untruncated", _is_untruncated)
-
-CONDITIONS = {c.name: c for c in (solved, unsolved, untruncated)}
-
-
-def condition(name: str) -> Condition:
-    """Return the condition of this name.
-
-    Raises:
-        RewardError: there is none.
-    """
-    if not isinstance(name, str) or name not in CONDITIONS:
-        hint = did_you_mean(str(name), CONDITIONS)
-        raise RewardError(f"no condition is called {name!r}; {hint}")
-    return CONDITIONS[name]
-
-
-@dataclass(frozen=True, repr=False)
-class Gate(Reward):
-    """A node where a condition holds, 0 elsewhere; see `gate`."""
-
-    node: Reward
-    when: Condition
-
-    def values(self, group: Group, context: RewardContext, terms: dict[str, Floats]) -> Floats:
-        """Return the node's value where the gate is open, else 0."""
-        is_open = np.array([self.when.holds(judged) for judged in group], dtype=bool)
-        return np.where(is_open, self.node.values(group, context, terms), 0.0)
-
-    def range(self, correct: bool) -> Range:
-        """Return the node's range if the gate can open, together with 0 if it can be shut."""
-        can_open, can_shut = self.when.for_right if correct else self.when.for_wrong
-        inside, zero = self.node.range(correct), Range(0.0, 0.0)
-        if not can_open:
-            return zero
-        return inside.union(zero) if can_shut else inside
-
-    def children(self) -> tuple[Reward, ...]:
-        """Return the gated node."""
-        return (self.node,)
-
-    @property
-    def label(self) -> str:
-        """The gated node's own name."""
-        return self.node.label
-
-    def to_config(self) -> dict[str, Any]:
-        """Return `{"gate": node, "when": name}`."""
-        return {"gate": self.node.to_config(), "when": self.when.name}
-
-    def __repr__(self) -> str:
-        return f"gate({self.node!r}, when={self.when.name})"
-
-
-def gate(node: Reward | float, *, when: Condition | str) -> Gate:
-    """Pay `node` only where `when` holds: `solved`, `unsolved` or `untruncated`.
-
-    A length bonus inside `gate(..., when=solved)` cannot teach a policy to fail fast, which an
-    ungated one does.
-
-    >>> from reasonenv.rewards import Correct, TagCount
-    >>> Correct() + gate(0.3 * TagCount("answer"), when=solved)
-    Correct() + gate(0.3 * TagCount('answer'), when=solved)
-    """
-    if not isinstance(when, Condition):
-        when = condition(when)
-    return Gate(as_node(node), when)
 
 
 def _bracketed(node: Reward) -> str:

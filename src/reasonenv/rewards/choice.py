@@ -75,6 +75,8 @@ class ValidOption(Term):
     Range(low=1.0, high=1.0)
     """
 
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
+
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Return 1.0 where an option that exists was chosen."""
         return [
@@ -104,6 +106,8 @@ class ChanceCorrected(Term):
     >>> ChanceCorrected().range(correct=False).low
     -1.0
     """
+
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Return 1.0 where right, -1/(m - 1) elsewhere."""
@@ -145,6 +149,7 @@ class LetterTextAgree(Term):
     """
 
     window: int = 400
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def __post_init__(self) -> None:
         if not isinstance(self.window, int) or isinstance(self.window, bool) or self.window < 1:
@@ -219,6 +224,7 @@ class PermutationConsistency(Term):
 
     strict: bool = False
     group_relative: ClassVar[bool] = True
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def __post_init__(self) -> None:
         if not isinstance(self.strict, bool):
@@ -268,6 +274,7 @@ class ExplanationPresent(Term):
     """
 
     words: int = 8
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def __post_init__(self) -> None:
         if not isinstance(self.words, int) or isinstance(self.words, bool) or self.words < 1:
@@ -315,6 +322,7 @@ class Abstention(Term):
     """
 
     credit: float = 0.25
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def __post_init__(self) -> None:
         number = isinstance(self.credit, int | float) and not isinstance(self.credit, bool)

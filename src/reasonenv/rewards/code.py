@@ -45,13 +45,16 @@ class Syntax(Term):
     """1 if a program was found that parses and does something.
 
     Formula: r = 1[an answer was extracted, it parses as Python, and it holds a statement other than
-    `pass`, imports, and bare names or constants]. Range: {1} if right, {0, 1} if wrong. Does not
-    see whether the program has to do with the task: gate it or keep its weight small. Source: the
-    study's "syntax (parses) 0.5", with empty programs refused.
+    `pass`, imports, and bare names or constants]. Range: {1} if right, {0, 1} if wrong. Not
+    potential-based. What it cannot see: whether the program has to do with the task; `print()`
+    earns it, so gate it or keep its weight small. Source: the study's "syntax (parses) 0.5" (arXiv
+    2609.39321), with empty programs refused.
 
     >>> Syntax().range(correct=False)
     Range(low=0.0, high=1.0)
     """
+
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Return 1.0 where the program parses."""
@@ -74,13 +77,16 @@ class Syntax(Term):
 class AllPassed(Term):
     """1 if every test passed: the task's outcome itself, under the name that is used for programs.
 
-    Formula: r = 1[status = CORRECT]. Range: {1} if right, {0} if wrong. Sparse: it tells nothing
-    apart among programs that fail. Source: the all-pass rule reward of AceCoder (arXiv 2502.01718)
-    and the study's correctness of programs.
+    Formula: r = 1[status = CORRECT]. Range: {1} if right, {0} if wrong. Not potential-based: it is
+    the task. What it cannot see: anything among programs that fail (it is sparse), and programs
+    that write down the results of the tests that they know. Source: the all-pass rule reward of
+    AceCoder (arXiv 2502.01718) and the study's correctness of programs (arXiv 2609.39321).
 
     >>> AllPassed().range(correct=True)
     Range(low=1.0, high=1.0)
     """
+
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Return 1.0 where the verdict is CORRECT."""
@@ -96,13 +102,16 @@ class FractionPassed(Term):
     """The share of the tests that passed.
 
     Formula: r = #passed / #tests = verdict.score. Range: {1} if right, [0, 1] if wrong. Where the
-    judge stops at the first failure, tests that were not run count as failed. It pays for programs
-    that pass many easy tests by doing nothing, and in controlled runs it is not reliably better
-    than all or nothing (arXiv 2605.02944). Source: the code reward of open-r1.
+    judge stops at the first failure, tests that were not run count as failed. Not potential-based.
+    What it cannot see: which tests matter. It pays for programs that pass many easy tests by doing
+    nothing, and in controlled runs it is not reliably better than all or nothing (arXiv
+    2605.02944). Source: the code reward of open-r1.
 
     >>> FractionPassed().range(correct=False)
     Range(low=0.0, high=1.0)
     """
+
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Return each verdict's score."""
@@ -125,6 +134,8 @@ class RarityWeightedTests(Term):
 
     A test that everyone passes tells nothing and weighs nothing, however many of its kind there
     are. Leaving a member's own result out of its weights keeps it from being paid less for passing.
+    Not potential-based. What it cannot see: why a test is rarely passed; one that is broken, or
+    that only a special case passes, weighs most.
     Source: per-test weights from the pass rate in the group, beside the outcome of all tests, after
     VeRPO (arXiv 2601.03525); the leave-one-out form is this library's.
 
@@ -139,6 +150,7 @@ class RarityWeightedTests(Term):
     gamma: float = 1.0
     share: float = 0.5
     group_relative: ClassVar[bool] = True
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def __post_init__(self) -> None:
         numbers = all(
@@ -196,8 +208,8 @@ class Complexity(Term):
     worked out, as is a function without results that changes its argument. `free` results may be
     written down without loss: base cases are no cheating.
 
-    Range: [0, 1], right or wrong; 0 where nothing parses. Longer programs earn no more, so padding
-    earns nothing.
+    Range: [0, 1], right or wrong; 0 where nothing parses. Not potential-based. Longer programs earn
+    no more, so padding earns nothing.
 
     What it cannot see: whether what is worked out has to do with the task (`return len(str(n))`
     earns 1); constants that are dressed up (`x * 0 + 5`, a table that a loop builds); code that
@@ -211,6 +223,7 @@ class Complexity(Term):
     """
 
     free: int = 2
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def __post_init__(self) -> None:
         if not isinstance(self.free, int) or isinstance(self.free, bool) or self.free < 0:

@@ -22,7 +22,7 @@ class FunctionTerm(Term):
     """A term whose value is a function of one judged rollout; `term` makes them."""
 
     function: Measure
-    bounds: tuple[float, float]
+    limits: tuple[float, float]
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Call the function on each member."""
@@ -30,7 +30,7 @@ class FunctionTerm(Term):
 
     def range(self, correct: bool) -> Range:
         """Return the declared bounds."""
-        return Range(*self.bounds)
+        return Range(*self.limits)
 
     @property
     def label(self) -> str:
@@ -47,7 +47,7 @@ class FunctionTerm(Term):
         return {"term": self.path}
 
     def __repr__(self) -> str:
-        return self.label
+        return f"term({self.path!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return load_function_term, (self.path,)
@@ -67,8 +67,22 @@ def term(*, range: tuple[float, float], name: str = "") -> Callable[[Measure], F
     ... def says_so(judged):
     ...     return float("so" in judged.rollout.completion)
     >>> from reasonenv.rewards import Correct
-    >>> Correct() + 0.1 * says_so
-    Correct() + 0.1 * says_so
+    >>> (Correct() + 0.1 * says_so).range(correct=False)
+    Range(low=0.0, high=0.1)
+    """
+    bounds = as_bounds(range)
+
+    def decorate(function: Measure) -> FunctionTerm:
+        return FunctionTerm(function, bounds, name=name)
+
+    return decorate
+
+
+def as_bounds(range: Any) -> tuple[float, float]:
+    """Return a declared range as two numbers.
+
+    Raises:
+        RewardError: its ends are not finite, or in the wrong order.
     """
     try:
         low, high = (float(end) for end in range)
@@ -76,11 +90,25 @@ def term(*, range: tuple[float, float], name: str = "") -> Callable[[Measure], F
         low, high = math.nan, math.nan
     if not -math.inf < low <= high < math.inf:
         raise RewardError(f"a range is (low, high), finite and low <= high, got {range!r}")
+    return low, high
 
-    def decorate(function: Measure) -> FunctionTerm:
-        return FunctionTerm(function, (low, high), name=name)
 
-    return decorate
+def load_object(path: str, what: str) -> Any:
+    """Return what stands at `module:name`.
+
+    Raises:
+        RewardError: there is nothing, or the module cannot be imported.
+    """
+    if not isinstance(path, str):
+        raise RewardError(f"{what} is found by 'module:name', got {path!r}")
+    module, _, name = path.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except Exception as error:  # importing a module runs it
+        raise RewardError(f"no {what} at {path!r} ({error})") from error
+    return found
 
 
 def load_function_term(path: str) -> FunctionTerm:
@@ -89,13 +117,7 @@ def load_function_term(path: str) -> FunctionTerm:
     Raises:
         RewardError: there is none.
     """
-    module, _, name = path.partition(":")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise RewardError(f"no reward term at {path!r} ({error})") from error
+    found = load_object(path, "reward term")
     if not isinstance(found, FunctionTerm):
         raise RewardError(f"{path!r} is no reward term: decorate it with @term(range=(low, high))")
     return found

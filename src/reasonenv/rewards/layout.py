@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 from reasonenv.answer_format import AnswerFormat
 from reasonenv.errors import RewardError
@@ -47,11 +48,14 @@ class TagCount(_Tagged):
     """The share of the demanded tags that stand exactly once: `TagCount("reasoning", "answer")`.
 
     Formula: r = #{t in openers and closers : count(t) = 1} / (2 * number of tags). Range: [0, 1].
-    Does not see order, content or what stands outside the tags. Source: the tag-count reward of
-    open-r1 (0.25 for each of four tags), divided by what can be earned.
+    Not potential-based. What it cannot see: order, content, and what stands outside the tags: empty
+    sections earn it all. Source: the tag-count reward of open-r1 (0.25 for each of four tags),
+    divided by what can be earned.
 
-    >>> TagCount("reasoning", "answer").tags
-    ('reasoning', 'answer')
+    >>> from reasonenv import Judged, Problem, Rollout, Verdict
+    >>> said = Rollout(Problem("2+2=", "4"), "<answer>5</answer>")
+    >>> TagCount("reasoning", "answer")([Judged(said, Verdict("incorrect"))]).total.tolist()
+    [0.5]
     """
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:
@@ -68,11 +72,16 @@ class Format(_Tagged):
     """1 if the completion is exactly the demanded sections in order, none of them empty.
 
     Formula: r = 1[text = ws <a>x</a> ws <b>y</b> ws, x and y not blank, each tag once]. Range:
-    {0, 1}. Does not see what the sections say. Source: the format reward of the study and of
-    open-r1, with empty sections refused.
+    {0, 1}, right or wrong. Not potential-based. What it cannot see: what the sections say, so a
+    letter in each earns it. Source: the study's "format 0.5" (arXiv 2609.39321), whose text gives
+    name and weight, and the format reward of open-r1; that sections must not be empty, and that
+    nothing may stand outside them, is this library's.
 
-    >>> Format("answer")
-    Format('answer')
+    >>> from reasonenv import Judged, Problem, Rollout, Verdict
+    >>> texts = ("<answer>5</answer>", "<answer> </answer>", "So <answer>5</answer>")
+    >>> said = [Rollout(Problem("2+2=", "4"), text) for text in texts]
+    >>> Format("answer")([Judged(one, Verdict("incorrect")) for one in said]).total.tolist()
+    [1.0, 0.0, 0.0]
     """
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:
@@ -97,9 +106,18 @@ class Format(_Tagged):
 class NumericPresent(Term):
     """1 if the extracted answer holds a digit (the study's "numeric answer present").
 
-    Formula: r = 1[answer was extracted and holds a digit]. Range: {0, 1}. Does not see whether
-    the number is right, nor whether it is the whole answer.
+    Formula: r = 1[answer was extracted and holds a digit]. Range: {0, 1}, right or wrong. Not
+    potential-based. What it cannot see: whether the number is right, or the whole answer; any digit
+    earns it. Source: the study's "numeric answer present 0.5" (arXiv 2609.39321), whose text gives
+    name and weight; that a digit is enough is this library's.
+
+    >>> from reasonenv import Judged, Problem, Rollout, Verdict
+    >>> said = Rollout(Problem("2+2=", "4"), "<answer>5</answer>")
+    >>> NumericPresent()([Judged(said, Verdict("incorrect", answer="5"))]).total.tolist()
+    [1.0]
     """
+
+    reads: ClassVar[frozenset[str]] = frozenset({"verdict"})
 
     def measure(self, group: Group, context: RewardContext) -> list[float]:
         """Return 1.0 where the verdict's extracted answer holds a digit."""

@@ -33,16 +33,22 @@ def _lengths(term: Term, group: Group) -> Floats:
 class Overlong(Term):
     """How far a completion reaches into the last `cache` tokens before `limit`, from 0 to 1.
 
-    Formula: r = clip((n - (limit - cache)) / cache, 0, 1). Range: [0, 1]. Subtract it:
-    `Correct() - 0.5 * Overlong(512, cache=128)`. It also punishes right answers. Source: soft
-    overlong punishment of DAPO (arXiv 2503.14476), sign turned round.
+    Formula: r = clip((n - (limit - cache)) / cache, 0, 1). Range: [0, 1], right or wrong. Subtract
+    it: `Correct() - 0.5 * Overlong(512, cache=128)`. Not potential-based. What it cannot see:
+    whether the length was needed; it also punishes right answers, and a policy that fails can save
+    it by giving up early. Source: the *soft overlong punishment* of DAPO (arXiv 2503.14476; TRL's
+    `get_soft_overlong_punishment`), which is -r: the sign is turned round, as every penalty's here,
+    so that a formula shows the minus.
 
-    >>> Overlong(512, cache=128)
-    Overlong(limit=512, cache=128)
+    >>> from reasonenv import Judged, Problem, Rollout, Verdict
+    >>> said = Rollout(Problem("2+2=", "4"), "...", n_tokens=448)
+    >>> Overlong(512, cache=128)([Judged(said, Verdict("incorrect"))]).total.tolist()
+    [0.5]
     """
 
     limit: int
     cache: int = 64
+    reads: ClassVar[frozenset[str]] = frozenset({"tokens"})
 
     def __post_init__(self) -> None:
         numbers = all(isinstance(n, int | float) for n in (self.limit, self.cache))
@@ -64,11 +70,18 @@ class KimiLength(Term):
     """Short right answers earn, long ones pay; wrong answers can only pay.
 
     Formula: l = 0.5 - (n - min) / (max - min) over the group; r = l if right, min(0, l) if
-    wrong; 0 where max = min. Range: [-0.5, 0.5] if right, [-0.5, 0] if wrong. Source: Kimi k1.5
-    (arXiv 2501.12599).
+    wrong; 0 where max = min. Range: [-0.5, 0.5] if right, [-0.5, 0] if wrong. Not potential-based.
+    What it cannot see: whether the length was needed. One long member moves everybody's measure,
+    and among wrong answers alone it pays for failing fast. Source: Kimi k1.5 (arXiv 2501.12599).
+
+    >>> from reasonenv import Judged, Problem, Rollout, Verdict
+    >>> said = [Rollout(Problem("2+2=", "4"), "...", n_tokens=n) for n in (10, 20, 30)]
+    >>> KimiLength()([Judged(one, Verdict("correct", 1.0)) for one in said]).total.tolist()
+    [0.5, 0.0, -0.5]
     """
 
     group_relative: ClassVar[bool] = True
+    reads: ClassVar[frozenset[str]] = frozenset({"tokens", "verdict"})
 
     def measure(self, group: Group, context: RewardContext) -> Floats:
         """Return the length reward of each member relative to its group."""
@@ -90,10 +103,17 @@ class ShortestCorrect(Term):
     """The shortest right answer's length over this one's, for right answers; 0 for wrong ones.
 
     Formula: r = 1[right] * min over right members of n / n. Range: (0, 1] if right, {0} if
-    wrong: a policy cannot earn it by failing fast.
+    wrong: a policy cannot earn it by failing fast. Not potential-based. What it cannot see: whether
+    the length was needed; a lucky guess without reasoning sets the measure. Source: this library's.
+
+    >>> from reasonenv import Judged, Problem, Rollout, Verdict
+    >>> said = [Rollout(Problem("2+2=", "4"), "...", n_tokens=n) for n in (10, 20)]
+    >>> ShortestCorrect()([Judged(one, Verdict("correct", 1.0)) for one in said]).total.tolist()
+    [1.0, 0.5]
     """
 
     group_relative: ClassVar[bool] = True
+    reads: ClassVar[frozenset[str]] = frozenset({"tokens", "verdict"})
 
     def measure(self, group: Group, context: RewardContext) -> Floats:
         """Return the ratio to the shortest right member."""

@@ -2,7 +2,7 @@
 
 * `learner`, `session`: `GRPOLearner`, from a recipe to a run directory, and what each rank does.
 * `recipe`, `trl_config`, `batch`: what decides a run, checked before anything is loaded.
-* `trainer`, `bridge`, `draws`, `prompts`: TRL's trainer on an environment.
+* `trainer`, `bridge`, `draws`: TRL's trainer on an environment.
 * `run`, `storage`, `signals`, `report/`: what a run leaves behind, and how to read it.
 * `launch`, `worker`, `stopping`, `guard`, `callbacks`, `progress`: while it runs.
 * `tiny`: the model that ships with the package.

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reasonenv.envs.core import ReasoningEnv
-from reasonenv.rewards import RewardContext
+from reasonenv.models.prompts import PromptFormat, decode
+from reasonenv.rewards import Reward, RewardContext, RewardState, Scores, score_groups
 from reasonenv.trainers.draws import Draws
-from reasonenv.trainers.prompts import PromptFormat, decode
-from reasonenv.trainers.storage import Row, rollout_rows
+from reasonenv.trainers.storage import Row, rollout_rows, scores_of
 from reasonenv.types import Problem, Rollout, canonical_json
 
 __all__ = ["Bridge"]
@@ -45,6 +45,9 @@ class Bridge:
         eval_samples: completions of one evaluation problem.
         end_ids: token ids that end a completion.
         total_steps: optimizer steps of the run, for schedules.
+        learned: what the loss reads in place of the environment's reward (GDPO's rewriting of it);
+            None: that reward itself.
+        state: what the reward's stateful nodes remember.
     """
 
     env: ReasoningEnv
@@ -56,6 +59,8 @@ class Bridge:
     eval_samples: int
     end_ids: frozenset[int]
     total_steps: int = 0
+    learned: Reward | None = None
+    state: RewardState = field(default_factory=RewardState)
     mode: str = "train"
     """"train" or "eval": set by the trainer before each generation."""
     rows: list[Row] = field(default_factory=list)
@@ -139,11 +144,25 @@ class Bridge:
                 step=step,
             )
             rollouts.append(rollout)
-        context = RewardContext(step=step, total_steps=self.total_steps)
+        context = RewardContext(step, self.total_steps, self.state.values)
         judged, scores = self.env.judge_and_score(rollouts, context)
-        self.rows = rollout_rows(judged, scores, [one.text for one in asked])
+        learned: Scores | None = None
+        if self.learned is not None and self.mode == "train":
+            learned = score_groups(self.learned, judged, context)
+        prompts = [one.text for one in asked]
+        self.rows = rollout_rows(judged, scores, prompts, learned, self.state.version)
         self.seconds = time.perf_counter() - started
-        return [None if np.isnan(value) else float(value) for value in scores.total]
+        total = scores.total if learned is None else learned.total
+        return [None if np.isnan(value) else float(value) for value in total]
+
+    def remember(self, rows: Sequence[Row]) -> None:
+        """Move the reward's state on by a training generation.
+
+        Args:
+            rows: of all ranks, so that each rank comes to the same state.
+        """
+        if self.state.values:
+            self.state = self.state.after(self.env.reward, scores_of(rows))
 
     def _decode(self, ids: Sequence[int]) -> tuple[str, bool]:
         return decode(self.tokenizer, ids, self.end_ids, self.tokenizer.pad_token_id)

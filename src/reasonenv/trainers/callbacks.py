@@ -10,6 +10,7 @@ import torch
 from transformers import TrainerCallback
 
 from reasonenv.files import write_atomic
+from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.run import MARK
 from reasonenv.trainers.sampling import Estimates
@@ -88,12 +89,16 @@ class KeepEstimates(TrainerCallback):
 class CompleteCheckpoint(TrainerCallback):
     """Marks a checkpoint as complete, and keeps in it what TRL's own files do not hold."""
 
-    def __init__(self, guard: UnscoredGuard) -> None:
-        self.guard = guard
+    def __init__(self, guard: UnscoredGuard, bridge: Bridge) -> None:
+        self.guard, self.bridge = guard, bridge
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Write the mark, last of all files."""
         if state.is_world_process_zero:
             folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
-            content = {"step": state.global_step, "unscored_streak": self.guard.streak}
+            content = {
+                "step": state.global_step,
+                "unscored_streak": self.guard.streak,
+                "reward_state": self.bridge.state.to_json(),
+            }
             write_atomic(folder / MARK, json.dumps(content) + "\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from reasonenv.trainers.models import resolve_model
+from reasonenv.models.loading import resolve_model
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.run import Run
 

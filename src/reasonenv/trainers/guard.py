@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reasonenv.errors import TooManyUnscoredError
-from reasonenv.trainers.signals import no_evidence
+from reasonenv.trainers.signals import UNVALUED, why_unscored
 
 __all__ = ["UnscoredGuard"]
 
@@ -34,15 +35,18 @@ class UnscoredGuard:
         Raises:
             TooManyUnscoredError: the limit was exceeded `patience` times in a row.
         """
-        failed = no_evidence(rows)
+        reasons = [why_unscored(row) for row in rows]
+        failed = Counter(reason for reason in reasons if reason is not None)
         share = failed.total() / max(len(rows), 1)
         self.streak = self.streak + 1 if share > self.limit else 0
         if self.streak >= self.patience:
             which = ", ".join(f"{count} x {status}" for status, count in failed.most_common())
-            example = next(row for row in rows if row["status"] == failed.most_common(1)[0][0])
+            commonest = failed.most_common(1)[0][0]
+            example = rows[reasons.index(commonest)]
+            what = "the reward's judge" if commonest == UNVALUED else "the checker or the sandbox"
             raise TooManyUnscoredError(
                 f"step {step}: for {self.streak} generations in a row more than {self.limit:.0%} "
                 f"of the rollouts could not be judged (last: {share:.0%}; {which}), so the run "
                 f"halts. An example, problem {example['problem_id']}: {example['detail']}. Mend "
-                "the checker or the sandbox and go on with --resume, or raise unscored.limit"
+                f"{what} and go on with --resume, or raise unscored.limit"
             )

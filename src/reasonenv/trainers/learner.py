@@ -15,6 +15,7 @@ from typing import Any
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.envs.registration import make, resolve
 from reasonenv.errors import HubUnavailableError, LaunchError, RecipeError, did_you_mean
+from reasonenv.models.loading import resolve_model
 from reasonenv.problems import (
     ProblemList,
     Problems,
@@ -24,10 +25,9 @@ from reasonenv.problems import (
     overlap,
     sample,
 )
-from reasonenv.rewards import Reward, from_config
+from reasonenv.rewards import Reward, check_turns, from_config
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.launch import launch, process_count, world_size
-from reasonenv.trainers.models import resolve_model
 from reasonenv.trainers.placement import placement_of
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.run import Run, default_out
@@ -207,6 +207,7 @@ class GRPOLearner:
         if recipe.reward is not None:
             env.reward = self._reward or from_config(recipe.reward)
         env.system = recipe.prompt.system or env.system
+        check_turns(env.reward, max_turns=env.max_turns, turn_level=False)
         check_views(recipe, env)
         for warning in env.reward.warnings():
             warnings.warn(f"reward {env.reward!r}: {warning}", stacklevel=3)

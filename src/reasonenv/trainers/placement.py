@@ -24,8 +24,8 @@ import numpy as np
 
 from reasonenv.errors import RecipeError, did_you_mean
 from reasonenv.extras import need
+from reasonenv.models.loading import load_model, load_skeleton
 from reasonenv.trainers.displacement import adapter_parameters, layer_displacements
-from reasonenv.trainers.models import load_model, load_skeleton
 from reasonenv.trainers.recipe import Recipe
 
 __all__ = [

@@ -27,6 +27,7 @@ from reasonenv.errors import DataError, RecipeError, did_you_mean
 
 __all__ = [
     "CheckpointPlan",
+    "EnginePlan",
     "EvalPlan",
     "PromptPlan",
     "Recipe",
@@ -91,6 +92,17 @@ class SamplingPlan(_Section):
     what was generated for it counts in `rollouts`."""
 
 
+class EnginePlan(_Section):
+    """How vLLM samples, where `grpo.use_vllm` is set."""
+
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    """Of `vllm.LLM`, where it runs in the trainer's process, over those that TRL gives."""
+    probe: bool = True
+    """Before the first step, perturb the adapter and see that the engine's samples follow."""
+    checksum: bool = True
+    """Hash the base weights before and after training, and say so where they differ."""
+
+
 class UnscoredPlan(_Section):
     """When a run halts because its checkers fail."""
 
@@ -140,6 +152,10 @@ class Recipe(_Section):
     """Of the base weights; auto: bfloat16 on a GPU that has it, float32 on a CPU."""
     reward: str | dict[str, Any] | None = None
     """A formula or a config; None: the environment's own."""
+    advantage: Literal["grpo", "gdpo"] = "grpo"
+    """`grpo`: the composed reward is normalised in its group. `gdpo`: each top-level addend is, and
+    their weighted sum over the batch (arXiv 2601.05242); needs `grpo.scale_rewards: batch`, which
+    it sets."""
     prompt: PromptPlan = PromptPlan()
     steps: int | None = Field(None, ge=1)
     """Optimizer steps; alternatively `epochs`."""
@@ -162,6 +178,7 @@ class Recipe(_Section):
     skip_silent: Literal["auto", "off"] = "auto"
     """auto: rows without a share in the loss cost no forward and no backward pass, wherever loss
     and gradients stay the same numbers."""
+    vllm: EnginePlan = EnginePlan()
     eval: EvalPlan = EvalPlan()
     checkpoint: CheckpointPlan = CheckpointPlan()
     unscored: UnscoredPlan = UnscoredPlan()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import random
 import warnings
@@ -17,16 +18,17 @@ import numpy as np
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.errors import ReasonEnvError, RecipeError
 from reasonenv.extras import need
+from reasonenv.models.loading import load_model, load_tokenizer
+from reasonenv.models.prompts import PromptFormat
 from reasonenv.problems import ProblemList, Problems
+from reasonenv.rewards import RewardState, gdpo
 from reasonenv.trainers.batch import BatchPlan
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.following import followers
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.launch import rank, world_size
-from reasonenv.trainers.models import load_model, load_tokenizer
 from reasonenv.trainers.placement import Placement, placement_of
-from reasonenv.trainers.prompts import PromptFormat
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.run import MARK, Run, checkpoint_step
 from reasonenv.trainers.sampling import Estimates, ExpectedSignal
@@ -75,6 +77,8 @@ class Session:
         """
         recipe = self.recipe
         torch = need("torch", extra="train", by="reasonenv.trainers")
+        from reasonenv.trainers.engine.watch import EngineWatch
+
         steps = recipe.steps or self._steps_of_epochs()
         if rank() == 0:
             run.write_facts({**run.facts, **self._facts(steps)})
@@ -86,6 +90,7 @@ class Session:
             except ValueError as error:  # PEFT's and TRL's own checks, against the loaded model
                 raise RecipeError(f"the recipe does not fit {recipe.model}: {error}") from error
             progress = next(c for c in trainer.callback_handler.callbacks if hasattr(c, "close"))
+            watch = EngineWatch.start(trainer, recipe.vllm)
             try:
                 with stop_on_signals(stop.request):
                     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
@@ -97,6 +102,8 @@ class Session:
                 raise
             finally:
                 progress.close()
+            if rank() == 0 and watch.finish():
+                run.write_facts({**run.facts, **watch.facts})
             if not stop.stopped:
                 trainer.save_model(str(run.adapter))
             self._report(run)
@@ -110,9 +117,11 @@ class Session:
             "env": self.env.spec.id if self.env.spec else type(self.env).__name__,
             "reward": repr(reward),
             "reward_range": {
-                "right": reward.range(correct=True),
-                "wrong": reward.range(correct=False),
+                who: [end if math.isfinite(end) else None for end in reward.range(correct=right)]
+                for who, right in (("right", True), ("wrong", False))
             },
+            "reward_dominates": not reward.warnings(),
+            "advantage": self.recipe.advantage,
             "train_problems": len(self.train),
             "held_out_problems": len(self.held_out) if self.held_out else 0,
         }
@@ -146,6 +155,7 @@ class Session:
             MetricsFile,
             StopAtBoundary,
         )
+        from reasonenv.trainers.engine.watch import engine_context
         from reasonenv.trainers.progress import ShowProgress
         from reasonenv.trainers.trainer import EnvGRPOTrainer
 
@@ -160,8 +170,8 @@ class Session:
         )
         model = load_model(recipe.model, recipe.dtype)
         # A resumed run keeps its layers and rank, also where the run that they came from is gone.
-        kept = run.facts.get("placement") if checkpoint is not None else None
-        placement = Placement(**kept) if kept else placement_of(recipe, model)
+        placed = run.facts.get("placement") if checkpoint is not None else None
+        placement = Placement(**placed) if placed else placement_of(recipe, model)
         tokenizer = load_tokenizer(recipe.model)
         chat_args = config.chat_template_kwargs
         estimates = Estimates(
@@ -179,41 +189,47 @@ class Session:
             eval_samples=recipe.eval.samples,
             end_ids=frozenset(),
             total_steps=steps,
+            learned=gdpo(self.env.reward, plan.group_size) if recipe.advantage == "gdpo" else None,
+            state=RewardState.first(self.env.reward),
         )
         guard = UnscoredGuard(recipe.unscored.limit, recipe.unscored.patience)
         if checkpoint is not None:
-            guard.streak = json.loads((checkpoint / MARK).read_text())["unscored_streak"]
+            kept = json.loads((checkpoint / MARK).read_text())
+            guard.streak = kept["unscored_streak"]
+            bridge.state = RewardState.from_json(kept.get("reward_state"), self.env.reward)
             if (checkpoint / ESTIMATES).is_file():  # checkpoints of version 0.1 have none
                 estimates.load(json.loads((checkpoint / ESTIMATES).read_text()))
         stop = StopAtBoundary(StopRequest(run.path / "stop"), plan.steps_per_cycle)
-        trainer = EnvGRPOTrainer(
-            bridge=bridge,
-            guard=guard,
-            rollouts=run.rollouts,
-            stop=stop,
-            skip_silent=recipe.skip_silent,
-            estimates=estimates,
-            level=recipe.sampling.level,
-            resample=recipe.sampling.resample,
-            loraplus_lr_ratio=placement.loraplus_lr_ratio,
-            model=model,
-            args=config,
-            train_dataset=slots(plan.prompts_per_generation * plan.generations(steps)),
-            eval_dataset=slots(len(self.held_out)) if self.held_out else None,
-            processing_class=tokenizer,
-            peft_config=lora_config(placement.fields),
-            callbacks=[
-                *followers(recipe, run),
-                MetricsFile(run.metrics),
-                KeepEstimates(estimates),  # before the mark of a complete checkpoint
-                CompleteCheckpoint(guard),
-                stop,
-                ShowProgress(),
-            ],
-        )
+        views = max(self.env.views, self.env.eval_views)
+        ours = [CompleteCheckpoint(guard, bridge), stop, ShowProgress()]
+        with engine_context(recipe.vllm, config, model, run.path / "engine", views=views):
+            trainer = EnvGRPOTrainer(
+                bridge=bridge,
+                guard=guard,
+                rollouts=run.rollouts,
+                stop=stop,
+                skip_silent=recipe.skip_silent,
+                estimates=estimates,
+                level=recipe.sampling.level,
+                resample=recipe.sampling.resample,
+                loraplus_lr_ratio=placement.loraplus_lr_ratio,
+                model=model,
+                args=config,
+                train_dataset=slots(plan.prompts_per_generation * plan.generations(steps)),
+                eval_dataset=slots(len(self.held_out)) if self.held_out else None,
+                processing_class=tokenizer,
+                peft_config=lora_config(placement.fields),
+                # The estimates go before the mark of a complete checkpoint.
+                callbacks=[
+                    *followers(recipe, run),
+                    MetricsFile(run.metrics),
+                    KeepEstimates(estimates),
+                    *ours,
+                ],
+            )
         bridge.end_ids = frozenset(trainer.eos_token_ids)
-        for ours in (PrinterCallback, ProgressCallback):
-            trainer.remove_callback(ours)
+        for theirs in (PrinterCallback, ProgressCallback):
+            trainer.remove_callback(theirs)
         if rank() == 0:
             because = trainer.all_rows_because
             silent = f"all rows run ({because})" if because else "rows without a share are skipped"

@@ -70,6 +70,12 @@ def mixed_groups(rows: Sequence[Mapping[str, Any]]) -> float:
     return sum(len(seen) == 2 for seen in outcomes.values()) / len(outcomes)
 
 
-def no_evidence(rows: Sequence[Mapping[str, Any]]) -> Counter[str]:
-    """Count the statuses that say nothing about the policy."""
-    return Counter(row["status"] for row in rows if not Status(row["status"]).is_evidence)
+UNVALUED = "no value from the reward"
+"""Why a rollout is not scored whose verdict is evidence: a term could not value it."""
+
+
+def why_unscored(row: Mapping[str, Any]) -> str | None:
+    """Return why a rollout is not scored: its status, or `UNVALUED`; None where it is scored."""
+    if not Status(row["status"]).is_evidence:
+        return str(row["status"])
+    return UNVALUED if row["solved"] is None else None

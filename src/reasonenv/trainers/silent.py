@@ -32,6 +32,7 @@ __all__ = [
 MEAN_OVER_ROWS = frozenset({"grpo", "sapo", "dr_grpo", "luspo"})
 """Losses that divide by the number of rows; the others divide by unmasked tokens."""
 
+_ROUNDING = 1e-9
 _IMAGES = ("pixel_values", "image_grid_thw", "num_images", "num_tiles")
 _DROPOUTS = ("attention_dropout", "attn_pdrop", "attention_probs_dropout_prob", "embd_pdrop")
 
@@ -77,8 +78,9 @@ def why_model_needs_all_rows(model: nn.Module, aux_loss: bool) -> str | None:
 def silent_rows(rewards: Tensor, group_size: int) -> Tensor:
     """Return which rows belong to a group whose scored members all earned the same.
 
-    Decided on the rewards, before they are normalised: equal rewards of 0.1 give advantages of
-    about 1e-4 by rounding, not 0.
+    Decided on the rewards that advantages are computed from: equal rewards of 0.1 give advantages
+    of about 1e-4 by rounding, not 0. GDPO's parts are normalised before, which leaves some 1e-13 of
+    parts that were equal: differences up to 1e-9 are none.
 
     Args:
         rewards: as the advantages are computed from, float32, shape (N,) or (N, K); the members
@@ -91,7 +93,7 @@ def silent_rows(rewards: Tensor, group_size: int) -> Tensor:
     groups = rewards.reshape(-1, group_size, rewards[0].numel())
     high = groups.nan_to_num(nan=float("-inf")).amax(1)
     low = groups.nan_to_num(nan=float("inf")).amin(1)
-    return (high <= low).all(-1).repeat_interleave(group_size)
+    return (high - low <= _ROUNDING).all(-1).repeat_interleave(group_size)
 
 
 def rows_to_keep(live: Tensor, has_tokens: Tensor, count: int) -> Tensor:

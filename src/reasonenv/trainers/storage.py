@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from reasonenv.errors import DataError, StorageError
 from reasonenv.extras import need
 from reasonenv.files import append_jsonl, read_jsonl, write_atomic
 from reasonenv.rewards import Scores
+from reasonenv.rewards.scores import Floats
 from reasonenv.types import Judged, Problem, canonical_json, thaw
 
 __all__ = [
@@ -25,6 +28,7 @@ __all__ = [
     "read_metrics",
     "read_rollouts",
     "rollout_rows",
+    "scores_of",
     "write_rollouts",
 ]
 
@@ -35,18 +39,26 @@ _PART = re.compile(r"(train|eval)-(\d+)\.parquet\Z")
 Row = dict[str, Any]
 
 
-def rollout_rows(judged: Sequence[Judged], scores: Scores, prompts: Sequence[str]) -> list[Row]:
+def rollout_rows(
+    judged: Sequence[Judged],
+    scores: Scores,
+    prompts: Sequence[str],
+    learned: Scores | None = None,
+    state_version: int = 0,
+) -> list[Row]:
     """Return rollouts as plain rows, as they are stored and as signals are computed from.
 
     Args:
         judged: N judged rollouts.
         scores: theirs, shape (N,).
         prompts: the N prompts as text.
+        learned: what the loss read where that was another reward; its parts are stored, too.
+        state_version: of the reward's state under which they were scored.
     """
     # Equal completions share one verdict: its detail is written once.
     details = {id(one.verdict): one.verdict.detail for one in judged}
     written = {key: canonical_json(detail) for key, detail in details.items()}
-    return [
+    rows: list[Row] = [
         {
             "step": one.rollout.step,
             "group_id": one.rollout.group_id,
@@ -66,11 +78,35 @@ def rollout_rows(judged: Sequence[Judged], scores: Scores, prompts: Sequence[str
             "reward": _number(scores.total[i]),
             "terms": {name: _number(values[i]) for name, values in scores.terms.items()},
             "parts": {name: _number(values[i]) for name, values in scores.parts.items()},
+            "state_version": state_version,
             "advantage": None,
             "rank": 0,
         }
         for i, (one, prompt) in enumerate(zip(judged, prompts, strict=True))
     ]
+    if learned is not None:
+        for i, row in enumerate(rows):
+            row["learned"] = {n: _number(values[i]) for n, values in learned.parts.items()}
+    return rows
+
+
+def scores_of(rows: Sequence[Mapping[str, Any]]) -> Scores:
+    """Return the scores that rows hold: the inverse of `rollout_rows`, for a reward's `update`."""
+
+    def column(values: Iterable[float | None]) -> Floats:
+        return np.array([math.nan if value is None else value for value in values], dtype=float)
+
+    def named(kind: str) -> dict[str, Floats]:
+        names = rows[0][kind] if rows else {}
+        return {name: column(row[kind][name] for row in rows) for name in names}
+
+    return Scores(
+        solved=column(row["solved"] for row in rows),
+        terms=named("terms"),
+        parts=named("parts"),
+        total=column(row["reward"] for row in rows),
+        group_ids=tuple(row["group_id"] for row in rows),
+    )
 
 
 def _rendering(problem: Problem) -> str | None:
@@ -119,12 +155,13 @@ def _schema(pa: Any, row: Mapping[str, Any]) -> Any:
         "step": pa.int64(),
         "n_tokens": pa.int64(),
         "rank": pa.int64(),
+        "state_version": pa.int64(),
         "truncated": pa.bool_(),
         **dict.fromkeys(("score", "seconds", "solved", "reward", "advantage"), pa.float64()),
     }
 
     def of(name: str) -> Any:
-        if name in ("terms", "parts"):
+        if name in ("terms", "parts", "learned"):
             return pa.struct([(inner, pa.float64()) for inner in row[name]])
         return types.get(name, pa.string())
 

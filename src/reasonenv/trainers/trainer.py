@@ -124,6 +124,7 @@ class EnvGRPOTrainer(GRPOTrainer):
         if mode == "train":
             self._note_tokens(output, gathered)
             self._record(gathered)
+            self.bridge.remember(gathered)
         else:
             self._evaluated.extend(gathered)
         return output

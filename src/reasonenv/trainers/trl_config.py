@@ -100,10 +100,16 @@ def check_sections(recipe: Recipe) -> None:
             raise RecipeError(f"grpo.{key}={recipe.grpo[key]!r} is not valid; {nearest}")
     _check_types("grpo", recipe.grpo, config)
     _check_trackers(recipe.grpo.get("report_to"))
-    if recipe.sampling.resample and recipe.grpo.get("scale_rewards") == "batch":
+    if recipe.advantage == "gdpo" and recipe.grpo.get("scale_rewards", "batch") != "batch":
         raise RecipeError(
-            "sampling.resample with grpo.scale_rewards=batch: each try would be scaled by its own "
-            "deviation; set scale_rewards to group or none, or resample to 0"
+            f"grpo.scale_rewards={recipe.grpo['scale_rewards']!r} does not go with `advantage: "
+            "gdpo`, whose sum is scaled over the batch: leave it out, or set it to batch"
+        )
+    scaled_by_batch = recipe.advantage == "gdpo" or recipe.grpo.get("scale_rewards") == "batch"
+    if recipe.sampling.resample and scaled_by_batch:
+        raise RecipeError(
+            "sampling.resample with grpo.scale_rewards=batch or `advantage: gdpo`: each try would "
+            "be scaled by its own deviation; scale by group or not at all, or set resample to 0"
         )
     if recipe.lora is not None:
         config = need("peft", extra="train", by="reasonenv.trainers").LoraConfig
@@ -239,6 +245,8 @@ def grpo_config(
         "use_cpu": not on_gpu,
         "ddp_backend": None if on_gpu or plan.processes == 1 else "gloo",
     }
+    if recipe.advantage == "gdpo":
+        owned["scale_rewards"] = "batch"
     try:
         return trl.GRPOConfig(**{**defaults, **recipe.grpo, **owned})
     except (TypeError, ValueError) as error:

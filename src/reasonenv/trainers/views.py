@@ -13,8 +13,7 @@ def check_views(recipe: Recipe, env: ReasoningEnv) -> None:
     """Check the environment's `views` and `eval_views` against the sizes of groups.
 
     Raises:
-        RecipeError: a group does not hold each view equally often, or completions are to come
-            from vLLM, which would ask one view only.
+        RecipeError: a group does not hold each view equally often.
     """
     size = int(recipe.grpo.get("num_generations", 8))
     for name, views, count, what in (
@@ -27,10 +26,3 @@ def check_views(recipe: Recipe, env: ReasoningEnv) -> None:
                 f"env_args.{name}={views} does not divide {what}={count}, so a group would not "
                 f"hold each view equally often: valid: {valid}"
             )
-    if recipe.grpo.get("use_vllm") and (env.views > 1 or env.eval_views > 1):
-        # A vLLM server is sent every num_generations-th prompt, for n completions of it.
-        raise RecipeError(
-            "grpo.use_vllm with env_args.views or eval_views above 1: TRL has a vLLM server write "
-            "a whole group from its first prompt, so that the completions of the other views would "
-            "answer another one; views are not tried with vLLM: set views=1, or use_vllm=false"
-        )

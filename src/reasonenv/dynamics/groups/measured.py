@@ -218,7 +218,7 @@ def _signal(
         if outside:
             notes.append(
                 f"{outside} groups of {size} are in no stratum of difficulty: their problem has "
-                f"fewer than {2 * size} other samples, half to choose the stratum and half to predict"
+                f"fewer than {2 * size} other samples, half to choose one and half to predict"
             )
         if overall.problems < _FEWEST:
             notes.append(

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from reasonenv.dynamics.weights.adapters import Adapter, Factors
@@ -324,12 +327,10 @@ def _report(
     tell: Callable[[str], None] | None,
 ) -> WeightReport:
     reports = []
-    for name, update, weight in pairs:
-        if tell is not None:
-            tell(name)
-        reports.append(measure(name, update, weight))
-        if math.isnan(reports[-1].update_norm):
-            missing.append(f"{name}: holds NaN or infinite values, so it cannot be measured")
+    for report in _measured(pairs, measure, tell):
+        reports.append(report)
+        if math.isnan(report.update_norm):
+            missing.append(f"{report.name}: holds NaN or infinite values, so it cannot be measured")
     loose = sum(t.residual > _CONVERGED for t in reports)
     if loose:
         missing.append(
@@ -342,7 +343,30 @@ def _report(
     return WeightReport(named, measure.k, tuple(missing))
 
 
-def _renamed(report: TensorReport, module: str) -> TensorReport:
-    from dataclasses import replace
+def _measured(
+    pairs: Iterator[tuple[str, Update, Tensor | None]],
+    measure: _Measure,
+    tell: Callable[[str], None] | None,
+) -> Iterator[TensorReport]:
+    """Yield the reports in order, as many tensors at a time as torch has threads, one for each.
 
+    Matrices side by side need no barriers, which threads on one matrix spend their time at.
+    """
+    threads = torch.get_num_threads()
+    pending: deque[Future[TensorReport]] = deque()
+    try:
+        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            for name, update, weight in pairs:
+                if tell is not None:
+                    tell(name)
+                pending.append(pool.submit(measure, name, update, weight))
+                if len(pending) > threads:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _renamed(report: TensorReport, module: str) -> TensorReport:
     return replace(report, module=module)

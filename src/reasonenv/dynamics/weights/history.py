@@ -74,11 +74,16 @@ class _Stack:
         self.b = torch.stack([whole(f.b).detach() for f in factors])
         self.a = torch.stack([whole(f.a).detach() for f in factors])
 
-    def inner(self, other: _Stack) -> Tensor:
-        """Return <B A, B' A'> of each pair, shape (T,)."""
-        left = wide(self.b).transpose(1, 2) @ wide(other.b)
-        right = wide(self.a) @ wide(other.a).transpose(1, 2)
-        return (left * right).sum((1, 2))
+    def wide(self) -> tuple[Tensor, Tensor]:
+        """Return B and A in float64: made once for all inner products of a step."""
+        return wide(self.b), wide(self.a)
+
+
+def _inner(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> Tensor:
+    """Return <B A, B' A'> of each pair, shape (T,)."""
+    left = one[0].transpose(1, 2) @ other[0]
+    right = one[1] @ other[1].transpose(1, 2)
+    return (left * right).sum((1, 2))
 
 
 class LoraHistory:
@@ -100,7 +105,8 @@ class LoraHistory:
         scales = [factors.scale for factors in self._factors]
         self._scales = torch.tensor(scales, device=now.b.device).to(wide(now.b[:0]))
         self._start = None if from_zero else now
-        self._last, self._last_own = now, now.inner(now)
+        precise = now.wide()
+        self._last, self._last_own = now, _inner(precise, precise)
         self._last_step = torch.zeros_like(self._last_own)
         self._before: _Stack | None = None
         self._between = self._last_own  # <last, before>
@@ -108,15 +114,17 @@ class LoraHistory:
     def measure(self, whole: Whole) -> Moves:
         """Return the moves since the last call."""
         now = _Stack(self._factors, whole)
-        own, with_last = now.inner(now), now.inner(self._last)
+        precise = now.wide()
+        own, with_last = _inner(precise, precise), _inner(precise, self._last.wide())
         squared = own
         if self._start is not None:
-            start = self._start
-            squared = own - 2 * now.inner(start) + start.inner(start)
+            start = self._start.wide()
+            squared = own - 2 * _inner(precise, start) + _inner(start, start)
         step = own - 2 * with_last + self._last_own
         cosine = torch.full_like(own, torch.nan)
         if self._before is not None:
-            cross = with_last - now.inner(self._before) - self._last_own + self._between
+            with_before = _inner(precise, self._before.wide())
+            cross = with_last - with_before - self._last_own + self._between
             cosine = _cosine(cross, step, self._last_step)
         self._before, self._between = self._last, with_last
         self._last, self._last_own, self._last_step = now, own, step

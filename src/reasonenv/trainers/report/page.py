@@ -18,6 +18,7 @@ from reasonenv.files import write_atomic
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.report import markdown as md
 from reasonenv.trainers.report.plots import Curves, draw
+from reasonenv.trainers.report.rewards import reward_section
 from reasonenv.trainers.report.summary import (
     UNSCORED,
     number,
@@ -91,6 +92,9 @@ def write_report(run: str | Path) -> Path:
         raise StorageError(f"{plots}: cannot be made ({error.strerror})") from error
     for name, (png, _) in pictures.items():
         write_atomic(plots / name, png)
+    taught, drawn = reward_section(opened)
+    for name, png in drawn.items():
+        write_atomic(plots / name, png)
     shown = [name for name, (_, has_data) in pictures.items() if has_data]
     sections = [
         *_opening(opened, recipe, figures),
@@ -98,6 +102,7 @@ def write_report(run: str | Path) -> Path:
         *_curves(shown),
         *_time(figures),
         *_reward(opened.facts, recipe),
+        *taught,
         *_rollouts(figures),
         *_examples(_telling(opened)),
         *_set_up(opened.facts, recipe),
@@ -263,13 +268,15 @@ def _reward(facts: Mapping[str, Any], recipe: Recipe | None) -> list[str]:
     sections = ["## Reward", md.fence(text, "python" if isinstance(formula, str) else "json")]
     ranges = facts.get("reward_range") or {}
     rows = [
-        [f"a {who} answer", *(f"{end:g}" for end in ranges[who])]
+        [f"a {who} answer", *("no bound" if end is None else f"{end:g}" for end in ranges[who])]
         for who in ("right", "wrong")
         if isinstance(ranges.get(who), list)
     ]
     if rows:
         sections.append(md.table(["earned by", "at least", "at most"], rows))
-    if len(rows) == 2 and ranges["wrong"][1] >= ranges["right"][0]:
+    high, low = (ranges.get(who, [None, None])[i] for who, i in (("wrong", 1), ("right", 0)))
+    apart = high is not None and low is not None and high < low
+    if len(rows) == 2 and not facts.get("reward_dominates", apart):
         sections.append(
             "> [!WARNING]\n> A wrong answer can earn as much as a right one: correctness does "
             "not dominate this reward."

@@ -31,7 +31,7 @@ from reasonenv.dynamics.report.style import (
 )
 from reasonenv.dynamics.report.style import figure as new_figure
 
-__all__ = ["PANELS", "Curves", "draw", "moving_average"]
+__all__ = ["PANELS", "Curves", "draw", "moving_average", "picture"]
 
 Floats = npt.NDArray[np.float64]
 Panel = Callable[[Any, "Curves"], bool]
@@ -109,6 +109,18 @@ def draw(curves: Curves) -> dict[str, tuple[bytes, bool]]:
         shown = [panel(cell, curves) for cell, panel in zip(cells, PANELS.values(), strict=True)]
         pictures["overview.png"] = (png(figure), any(shown))
     return pictures
+
+
+def picture(panel: Callable[[Any], bool]) -> bytes:
+    """Return a PNG in the report's style of what `panel` draws on an empty figure.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    with drawing("reasonenv.trainers"):
+        figure = new_figure(_SIZE)
+        panel(figure)
+        return png(figure)
 
 
 def _reward(figure: Any, curves: Curves) -> bool:

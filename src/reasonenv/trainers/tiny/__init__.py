@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reasonenv.models.loading import tiny_path
 from reasonenv.trainers.tiny.kinds import DEFAULT_SEED, KINDS, Kind, make, warm_start
 from reasonenv.trainers.tiny.model import Size, build_model, save
 from reasonenv.trainers.tiny.sums import FORMAT, accuracy
@@ -46,4 +47,4 @@ __all__ = [
 
 def path() -> Path:
     """Return the directory of the model that ships with the library."""
-    return Path(__file__).parent.parent / "tiny_model"
+    return tiny_path()

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from reasonenv.errors import HubUnavailableError, ModelError
 from reasonenv.extras import need
 from reasonenv.hub import why_unreachable
-from reasonenv.trainers import tiny
 
-__all__ = ["load_model", "load_skeleton", "load_tokenizer", "resolve_model"]
+__all__ = ["load_model", "load_skeleton", "load_tokenizer", "quiet", "resolve_model", "tiny_path"]
+
+
+def tiny_path() -> Path:
+    """Return the directory of the model that ships with the library."""
+    return Path(__file__).parent / "tiny_model"
 
 
 def resolve_model(model: str) -> str:
@@ -20,7 +27,7 @@ def resolve_model(model: str) -> str:
         ModelError: a path that is not there, or that holds no model.
     """
     if model == "tiny":
-        return str(tiny.path())
+        return str(tiny_path())
     path = Path(model).expanduser()
     if path.is_dir():
         if not (path / "config.json").is_file():
@@ -38,7 +45,7 @@ def load_tokenizer(model: str) -> Any:
         HubUnavailableError: it is on a hub that cannot be reached.
         ModelError: it cannot be loaded.
     """
-    transformers = need("transformers", extra="train", by="reasonenv.trainers")
+    transformers = need("transformers", extra="train", by="reasonenv.models")
     return _load(transformers.AutoTokenizer, model)
 
 
@@ -49,8 +56,8 @@ def load_model(model: str, dtype: str = "auto") -> Any:
         HubUnavailableError: it is on a hub that cannot be reached.
         ModelError: it cannot be loaded.
     """
-    torch = need("torch", extra="train", by="reasonenv.trainers")
-    transformers = need("transformers", extra="train", by="reasonenv.trainers")
+    torch = need("torch", extra="train", by="reasonenv.models")
+    transformers = need("transformers", extra="train", by="reasonenv.models")
     if dtype == "auto":
         wide = not torch.cuda.is_available() or not torch.cuda.is_bf16_supported()
         dtype = "float32" if wide else "bfloat16"
@@ -64,11 +71,26 @@ def load_skeleton(model: str) -> Any:
         HubUnavailableError: it is on a hub that cannot be reached.
         ModelError: it cannot be made.
     """
-    torch = need("torch", extra="train", by="reasonenv.trainers")
-    transformers = need("transformers", extra="train", by="reasonenv.trainers")
+    torch = need("torch", extra="train", by="reasonenv.models")
+    transformers = need("transformers", extra="train", by="reasonenv.models")
     config = _load(transformers.AutoConfig, model)
     with torch.device("meta"):
         return transformers.AutoModelForCausalLM.from_config(config)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Keep the libraries' progress bars and deprecation notes out of a command's own output."""
+    logging = need("transformers.utils.logging", extra="train", by="reasonenv.models")
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=FutureWarning)
+            yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _load(factory: Any, model: str, **kwargs: Any) -> Any:
@@ -94,7 +116,7 @@ def _load(factory: Any, model: str, **kwargs: Any) -> Any:
 
 def _require_hub() -> None:
     """Fail in seconds where no hub answers."""
-    hub = need("huggingface_hub.constants", extra="train", by="reasonenv.trainers")
+    hub = need("huggingface_hub.constants", extra="train", by="reasonenv.models")
     reason = "HF_HUB_OFFLINE is set" if hub.HF_HUB_OFFLINE else why_unreachable()
     if reason:
         raise OSError(reason)
