@@ -16,7 +16,7 @@ import numpy as np
 
 from reasonenv.studies.plan import Plan
 from reasonenv.studies.results import RunResult, at, curve
-from reasonenv.studies.statistics import Paired, Summary, holm, paired, summarise
+from reasonenv.studies.statistics import Paired, Summary, corrected, paired, summarise
 
 __all__ = ["AXES", "Compared", "Trend", "compare", "trends"]
 
@@ -111,8 +111,8 @@ def compare(plan: Plan, results: Mapping[str, RunResult], measure: str) -> list[
                         lost=lost,
                     )
                 )
-        corrected = holm({one.arm: one.difference.p for one in own})
-        compared += [replace(one, corrected=corrected[one.arm]) for one in own]
+        adjusted = corrected({one.arm: one.difference.p for one in own})
+        compared += [replace(one, corrected=adjusted[one.arm]) for one in own]
     return compared
 
 
@@ -120,9 +120,9 @@ def trends(plan: Plan, results: Mapping[str, RunResult], measure: str) -> list[T
     """Return the trend with a grid's only factor, where its values are positive numbers."""
     if len(plan.spec.vary) != 1:
         return []
-    factor, levels = next(iter(plan.spec.vary.items()))
-    numeric = all(type(x) in (int, float) and x > 0 for x in levels)
-    if not numeric or len(set(levels)) < 2:
+    factor, given = next(iter(plan.spec.vary.items()))
+    levels = [float(x) for x in given if type(x) in (int, float) and x > 0]
+    if len(levels) < len(given) or len(set(levels)) < 2:
         return []
     found = []
     for axis in AXES:
@@ -142,7 +142,7 @@ def trends(plan: Plan, results: Mapping[str, RunResult], measure: str) -> list[T
             if len(points) == len(plan.arms):  # a seed without some level has another slope
                 x, y = np.array(points).T
                 slopes.append(float(np.polyfit(x, y, 1)[0]))
-        found.append(Trend(factor, axis, budget, summarise(slopes), tuple(map(float, levels))))
+        found.append(Trend(factor, axis, budget, summarise(slopes), tuple(levels)))
     return found
 
 

@@ -195,8 +195,8 @@ def _conclude(
             return StudyResult(target.path, finished, failed, True, None, "")
         tails = {run.name: target.tail(run.name, 1) for run in runs}
         said = "; ".join(f"{n}: {t[0]}" for n, t in tails.items() if t)
-        problems = "; ".join(one.problem for one in planned if one.problem)
-        raise StudyError(f"no trial of {target.path} came to a value: {said or problems}")
+        invalid = "; ".join(one.problem for one in planned if one.problem)
+        raise StudyError(f"no trial of {target.path} came to a value: {said or invalid}")
     best = study.best_trial
     chosen = next(one for one in planned if one.number == best.number)
     _write_confirmation(spec, target, chosen, fields)

@@ -1,4 +1,4 @@
-"""Student's t, paired tests and Holm's correction, for the few seeds that a study has.
+"""Intervals and paired tests for the few seeds that a study has.
 
 A t interval takes the seeds' figures as normally distributed; with three seeds nothing can show
 that they are. It is given from three seeds on, and never for fewer: with two it would be 18
@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from statistics import fmean, stdev
 from typing import TypeVar
 
 from reasonenv.dynamics.seeds import FEWEST_SEEDS
+from reasonenv.evaluation.intervals import t_quantile
+from reasonenv.evaluation.resampling import holm
 
-__all__ = ["Paired", "Summary", "holm", "paired", "summarise", "t_p_value", "t_quantile"]
+__all__ = ["Paired", "Summary", "corrected", "paired", "summarise", "t_p_value"]
 
 Key = TypeVar("Key")
 
@@ -82,50 +83,24 @@ def paired(differences: Sequence[float]) -> Paired:
     return Paired(over.mean, over.seeds, over.interval, p)
 
 
-def holm(p_values: Mapping[Key, float | None]) -> dict[Key, float | None]:
+def corrected(p_values: Mapping[Key, float | None]) -> dict[Key, float | None]:
     """Return p values corrected for how many there are (Holm 1979); None stays None.
 
-    >>> holm({"a": 0.01, "b": 0.04, "c": None})
+    >>> corrected({"a": 0.01, "b": 0.04, "c": None})
     {'a': 0.02, 'b': 0.04, 'c': None}
     """
-    known = sorted(((p, key) for key, p in p_values.items() if p is not None), key=lambda x: x[0])
-    corrected: dict[Key, float | None] = dict.fromkeys(p_values)
-    least = 0.0
-    for rank, (p, key) in enumerate(known):
-        least = max(least, min(1.0, p * (len(known) - rank)))
-        corrected[key] = least
-    return corrected
+    known = {key: p for key, p in p_values.items() if p is not None}
+    adjusted = dict(zip(known, holm(list(known.values())), strict=True))
+    return {key: adjusted.get(key) for key in p_values}
 
 
-def t_p_value(t: float, freedom: float) -> float:
+def t_p_value(t: float, freedom: int) -> float:
     """Return P(|T| >= |t|) of Student's t: I_x(v/2, 1/2) at x = v / (v + t^2).
 
     >>> round(t_p_value(4.302653, 2), 4)
     0.05
     """
-    import mpmath  # loaded where it is used: it takes a while
+    from mpmath import betainc  # type: ignore[import-untyped]
 
     x = freedom / (freedom + t * t)
-    return float(mpmath.betainc(freedom / 2, 0.5, 0, x, regularized=True))
-
-
-@lru_cache(maxsize=256)
-def t_quantile(level: float, freedom: float) -> float:
-    """Return the quantile of Student's t, by bisection on its distribution.
-
-    Args:
-        level: above 0.5 and below 1.
-        freedom: degrees of it, above 0.
-
-    >>> round(t_quantile(0.975, 2), 3)
-    4.303
-    """
-    low, high = 0.0, 1.0
-    while t_p_value(high, freedom) > 2 * (1 - level):
-        low, high = high, 2 * high
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (
-            (middle, high) if t_p_value(middle, freedom) > 2 * (1 - level) else (low, middle)
-        )
-    return (low + high) / 2
+    return float(betainc(freedom / 2, 0.5, 0, x, regularized=True))
