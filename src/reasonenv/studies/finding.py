@@ -10,6 +10,7 @@ from reasonenv.studies.comparison import Compared, Trend
 __all__ = ["finding", "said_interval", "said_value"]
 
 _LEVEL = 0.05
+_ZERO = 1e-12  # below which a figure is the rounding of a fit
 
 
 def finding(measure: str, compared: Sequence[Compared], trends: Sequence[Trend]) -> str:
@@ -85,6 +86,8 @@ def said_value(value: float, *, signed: bool = False) -> str:
     """Return a figure with three digits; NaN as "not measured"."""
     if not math.isfinite(value):
         return "not measured"
+    if abs(value) < _ZERO:
+        value = 0.0
     return f"{value:+.3g}" if signed else f"{value:.3g}"
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
+
+import yaml
 
 from reasonenv.errors import StudyError
 from reasonenv.files import write_atomic
@@ -151,7 +154,7 @@ def run_study(
     plan = Plan.make(spec, target.path, folder)
     for warning in plan.warnings:
         tell(f"warning: {warning}")
-    with whole_study(target, spec, tell, plan.runs) as runner:
+    with whole_study(target, spec, spec.base_fields(folder), tell, plan.runs) as runner:
         runner.run(plan.runs)
     return _report(plan, target, runner.stopped)
 
@@ -160,6 +163,7 @@ def run_study(
 def whole_study(
     target: StudyDir,
     spec: StudySpec,
+    fields: Mapping[str, Any],
     tell: Callable[[str], None],
     runs: Sequence[PlannedRun] = (),
 ) -> Iterator[Runner]:
@@ -174,7 +178,11 @@ def whole_study(
             raise StudyError(f"{target.path}: another `reasonenv study` works on it; wait for it")
         for run in runs:
             target.prepare(run)
-        write_atomic(target.path / "study.yaml", spec.to_yaml())
+        # With the recipe beside it the directory tells all by itself, wherever it is moved.
+        base = yaml.safe_dump(dict(fields), sort_keys=False, allow_unicode=True)
+        write_atomic(target.path / "base.yaml", base)
+        own = spec.model_copy(update={"base": "base.yaml", "changes": {}})
+        write_atomic(target.path / "study.yaml", own.to_yaml())
         executor = executor_of(spec, target)
         runner = Runner(target, executor, spec.workers, tell)
         try:

@@ -15,8 +15,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import yaml
-
 from reasonenv.errors import RecipeError, StudyError
 from reasonenv.extras import need
 from reasonenv.files import write_atomic
@@ -56,7 +54,7 @@ def run_search(
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     fields = spec.base_fields(folder)
     planned_run(spec, target.path, fields, Arm("base", {}), spec.seeds[0], ["base"])
-    with whole_study(target, spec, tell) as runner:
+    with whole_study(target, spec, fields, tell) as runner:
         study = _open(optuna, spec.search, target)
         under_way = [
             _plan(spec, target, fields, trial.number, _point(trial.params, spec.search.space))
@@ -199,7 +197,7 @@ def _conclude(
         raise StudyError(f"no trial of {target.path} came to a value: {said or invalid}")
     best = study.best_trial
     chosen = next(one for one in planned if one.number == best.number)
-    _write_confirmation(spec, target, chosen, fields)
+    _write_confirmation(spec, target, chosen)
     problems = {one.arm.label: one.problem for one in planned if one.problem}
     report, finding = write_search_report(
         plan, {f"trial {t.number}": t.value for t in done}, chosen.arm, problems
@@ -207,12 +205,8 @@ def _conclude(
     return StudyResult(target.path, finished, failed, stopped, report, finding)
 
 
-def _write_confirmation(
-    spec: StudySpec, target: StudyDir, best: _Trial, fields: Mapping[str, Any]
-) -> None:
+def _write_confirmation(spec: StudySpec, target: StudyDir, best: _Trial) -> None:
     seed = max(spec.seeds) + 1
-    base = yaml.safe_dump(dict(fields), sort_keys=False, allow_unicode=True)
-    write_atomic(target.path / "base.yaml", base)
     write_atomic(target.path / "best.yaml", best.runs[0].recipe.to_yaml())
     chosen: dict[str, Any] = {"label": "best", "set": dict(best.arm.changes)}
     if best.arm.variables:  # a formula with variables is written out

@@ -141,6 +141,8 @@ class StudySpec(_Section):
                 "give one of `vary:` (a grid), `runs:` (a list) and `search:`, got "
                 + (" and ".join(ways) or "none of them")
             )
+        if "seed" in {*self.vary, *(self.search.space if self.search else ()), *self.changes}:
+            raise ValueError("seed: a study runs every arm with each of `seeds:`; give it there")
         empty = [path for path, values in self.vary.items() if not values]
         if empty:
             raise ValueError(f"vary.{empty[0]}: has no values")

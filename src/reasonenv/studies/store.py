@@ -1,6 +1,6 @@
 """A study's directory: what stands where, and how far each run has come.
 
-study.yaml        the study as it was asked for last
+study.yaml        the study as it was asked for last; base.yaml: the recipe that it starts from
 recipes/RUN.yaml  each run's whole recipe
 runs/RUN/         the run directories
 logs/RUN.log      what each run printed, all attempts
