@@ -12,8 +12,8 @@ import pytest
 from reasonenv.errors import StudyError
 from reasonenv.rewards import parse
 from reasonenv.studies import Plan, RefineLimits, StudySpec, refine
-from reasonenv.studies.refine.contribution import layer_contributions
-from reasonenv.studies.refine.write import write_layer_study
+from reasonenv.studies.refining.contribution import layer_contributions
+from reasonenv.studies.refining.write import write_layer_study
 from reasonenv.trainers.recipe import Recipe
 from tests.studies.conftest import leave
 

@@ -37,9 +37,9 @@ def refine(
     from reasonenv.cli.output import err
     from reasonenv.cli.output import out as console
     from reasonenv.errors import StudyError
-    from reasonenv.studies.refine.limits import RefineLimits
-    from reasonenv.studies.refine.write import refine as propose
-    from reasonenv.studies.refine.write import write_layer_study
+    from reasonenv.studies.refining.limits import RefineLimits
+    from reasonenv.studies.refining.write import refine as propose
+    from reasonenv.studies.refining.write import write_layer_study
 
     given: dict[str, float] = {}
     for text in set_ or ():

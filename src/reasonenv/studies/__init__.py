@@ -5,7 +5,7 @@
 * `search`: Optuna over the study's design vector.
 * `results`, `statistics`, `comparison`: figures of the runs, intervals, paired tests.
 * `report/`: Markdown, one HTML page, pictures.
-* `refine/`: what a finished run suggests to try next, as a study file.
+* `refining/`: what a finished run suggests to try next, as a study file.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reasonenv.studies.plan import Plan
-    from reasonenv.studies.refine.write import RefineLimits, refine
+    from reasonenv.studies.refining.write import RefineLimits, refine
     from reasonenv.studies.report.write import write_study_report
     from reasonenv.studies.running import StudyResult, run_study
     from reasonenv.studies.spec import StudySpec
 
 _HOME = {
     "Plan": "plan",
-    "RefineLimits": "refine.write",
+    "RefineLimits": "refining.write",
     "StudyResult": "running",
     "StudySpec": "spec",
-    "refine": "refine.write",
+    "refine": "refining.write",
     "run_study": "running",
     "write_study_report": "report.write",
 }

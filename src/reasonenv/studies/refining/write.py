@@ -9,12 +9,12 @@ from pathlib import Path
 
 from reasonenv.errors import StudyError
 from reasonenv.files import write_atomic
-from reasonenv.studies.refine.contribution import layer_contributions, layer_study
-from reasonenv.studies.refine.evidence import Evidence, gather
-from reasonenv.studies.refine.limits import Proposal, RefineLimits
-from reasonenv.studies.refine.objective import larger_beta, more_exploration
-from reasonenv.studies.refine.placement import fewer_layers, fewer_modules
-from reasonenv.studies.refine.shaping import correctness_first
+from reasonenv.studies.refining.contribution import layer_contributions, layer_study
+from reasonenv.studies.refining.evidence import Evidence, gather
+from reasonenv.studies.refining.limits import Proposal, RefineLimits
+from reasonenv.studies.refining.objective import larger_beta, more_exploration
+from reasonenv.studies.refining.placement import fewer_layers, fewer_modules
+from reasonenv.studies.refining.shaping import correctness_first
 from reasonenv.studies.spec import StudySpec
 
 __all__ = ["RefineLimits", "Refinement", "refine", "write_layer_study"]

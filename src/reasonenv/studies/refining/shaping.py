@@ -8,8 +8,8 @@ from functools import reduce
 from statistics import fmean
 
 from reasonenv.rewards import Reward, gate
-from reasonenv.studies.refine.evidence import Evidence
-from reasonenv.studies.refine.limits import Proposal, RefineLimits
+from reasonenv.studies.refining.evidence import Evidence
+from reasonenv.studies.refining.limits import Proposal, RefineLimits
 
 __all__ = ["correctness_first"]
 

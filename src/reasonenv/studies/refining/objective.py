@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from statistics import fmean
 
-from reasonenv.studies.refine.evidence import Evidence
-from reasonenv.studies.refine.limits import Proposal, RefineLimits
+from reasonenv.studies.refining.evidence import Evidence
+from reasonenv.studies.refining.limits import Proposal, RefineLimits
 
 __all__ = ["larger_beta", "more_exploration"]
 

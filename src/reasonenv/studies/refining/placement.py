@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from reasonenv.studies.refine.evidence import Evidence
-from reasonenv.studies.refine.limits import Proposal, RefineLimits
+from reasonenv.studies.refining.evidence import Evidence
+from reasonenv.studies.refining.limits import Proposal, RefineLimits
 
 __all__ = ["fewer_layers", "fewer_modules", "kept_layers"]
 
