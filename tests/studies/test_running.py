@@ -24,7 +24,7 @@ TINY = {
         "steps": 3,
         "prompts_per_step": 4,
         "rows_per_forward": 32,
-        "eval": {"problems": 8, "every": 1},
+        "eval": {"problems": 8},
         "checkpoint": {"every": 1},
     },
 }
@@ -58,6 +58,7 @@ def test_a_killed_study_goes_on_and_a_failing_arm_costs_itself_alone(tmp_path: P
             {"label": "broken", "set": {"model": "no/such-folder"}},
             {"label": "after", "set": {"lora.match_parameters": "{run:broken}"}},
         ],
+        set={**TINY["set"], "steps": 9, "checkpoint": {"every": 3}},
         factor=["grpo.num_generations", "model", "lora.match_parameters"],
         seeds=[0, 1],
         workers=2,
@@ -67,6 +68,7 @@ def test_a_killed_study_goes_on_and_a_failing_arm_costs_itself_alone(tmp_path: P
     study = StudyDir(out)
     child = start(file, out)
     wait_for(study.run("G4-seed0") / "finished.json")
+    wait_for(study.run("G8-seed0") / "checkpoints/checkpoint-3/reasonenv.json")
     child.send_signal(signal.SIGKILL)
     child.wait()
     written = (study.run("G4-seed0") / "adapter/adapter_model.safetensors").stat().st_mtime_ns
@@ -80,15 +82,16 @@ def test_a_killed_study_goes_on_and_a_failing_arm_costs_itself_alone(tmp_path: P
     ).stat().st_mtime_ns == written
     for name in ("G4-seed0", "G4-seed1", "G8-seed0", "G8-seed1"):
         assert study.state(name) == "finished"
-        assert study.step(name) == 3
+        assert study.step(name) == 9
+    assert "going on with" in study.log("G8-seed0").read_text()
     own, folder = StudySpec.load(out / "study.yaml")  # it tells all by itself
-    assert own.base_fields(folder)["steps"] == 3
+    assert own.base_fields(folder)["steps"] == 9
     text = (out / "report.md").read_text().replace("\\", "")
     assert "too few seeds" in text
     assert "no/such-folder" in text  # the last lines of the failed run's log
     assert "not started: it needs broken-seed0, which failed" in text
     assert "4 of 8 runs failed and are left out" in text
-    assert "96 rollouts" not in text.split("## Arms")[0]
+    assert "at equal rollouts (144)" in text
 
 
 def test_two_studies_never_work_in_one_directory(tmp_path: Path) -> None:

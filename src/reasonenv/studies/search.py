@@ -147,7 +147,10 @@ def _plan(
         runs = [
             planned_run(spec, target.path, fields, arm, seed, [arm.label]) for seed in spec.seeds
         ]
-    except RecipeError as error:  # a point that does not fit together, such as batch and group
+    except (
+        RecipeError,
+        StudyError,
+    ) as error:  # a point that does not fit together, such as batch and group
         return _Trial(number, arm, [], str(error))
     return _Trial(number, arm, runs)
 
