@@ -55,7 +55,11 @@ def curve_panel(
             axes.tick_params(length=0)
         for axes in grid[len(cells) :]:
             axes.set_visible(False)
-        handles, names = grid[0].get_legend_handles_labels()
+        shown: dict[str, Any] = {}
+        for axes in grid[: len(cells)]:  # an arm may lack the first measure
+            handles, own = axes.get_legend_handles_labels()
+            shown = dict(zip(own, handles, strict=True)) | shown
+        handles, names = [shown[x] for x in labels if x in shown], [x for x in labels if x in shown]
         figure.legend(handles, names, loc="outside lower center", ncols=min(4, len(names)),
                       frameon=False, fontsize=9)  # fmt: skip
 
