@@ -121,7 +121,8 @@ def trends(plan: Plan, results: Mapping[str, RunResult], measure: str) -> list[T
     if len(plan.spec.vary) != 1:
         return []
     factor, given = next(iter(plan.spec.vary.items()))
-    levels = [float(x) for x in given if type(x) in (int, float) and x > 0]
+    numbers = [x for x in given if isinstance(x, int | float) and not isinstance(x, bool)]
+    levels = [float(x) for x in numbers if x > 0]
     if len(levels) < len(given) or len(set(levels)) < 2:
         return []
     found = []
