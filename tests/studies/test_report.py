@@ -90,6 +90,18 @@ def test_no_difference_is_said_as_plainly_as_one(planned: Callable[..., Plan]) -
     assert "over 3 seeds" in said
 
 
+def test_a_pair_with_other_group_sizes_is_told_on_both_axes(planned: Callable[..., Plan]) -> None:
+    plan = planned(
+        runs=[{"label": "a"}, {"label": "b", "set": {"grpo.num_generations": 8}}],
+        set={"prompts_per_step": 4},
+    )
+    leave(plan, lambda run, step: step * run.completions_per_step / 1000 + run.seed / 100)
+    _, said = write_report(plan)
+    assert "b reaches a eval_accuracy" not in said
+    assert "at equal rollouts (320)" in said
+    assert "At equal steps (10) the difference is -0.32 [-0.32 to -0.32]" in said
+
+
 def test_a_missing_run_leaves_its_pair_out_and_is_named(planned: Callable[..., Plan]) -> None:
     plan = planned(runs=[{"label": "a"}, {"label": "b", "set": {"grpo.beta": 0.1}}])
     leave(plan, lambda run, step: 0.5, only=["a-seed0", "a-seed1", "a-seed2", "b-seed0"])

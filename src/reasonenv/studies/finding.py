@@ -26,7 +26,8 @@ def finding(measure: str, compared: Sequence[Compared], trends: Sequence[Trend])
     if not usable:
         return f"Nothing can be said about {measure}: no arm and its baseline both have a run."
     chosen = max(usable, key=lambda one: abs(one.difference.mean))
-    return _of_pair(measure, chosen, len(usable))
+    steps = next((x for x in compared if x.axis == "steps" and x.arm == chosen.arm), None)
+    return _of_pair(measure, chosen, len(usable)) + _at_equal_steps(chosen, steps)
 
 
 def _of_trends(measure: str, trends: Sequence[Trend]) -> str:
@@ -66,7 +67,7 @@ def _of_trends(measure: str, trends: Sequence[Trend]) -> str:
 def _of_pair(measure: str, one: Compared, arms: int) -> str:
     low_high = one.difference.interval
     start = (
-        f"{one.arm} reaches a {measure} of {said_value(one.arm_mean)} against "
+        f"{one.arm} reaches {measure} {said_value(one.arm_mean)} against "
         f"{said_value(one.baseline_mean)} of {one.baseline} at equal rollouts "
         f"({one.budget:,.0f}): {said_value(one.difference.mean, signed=True)} "
         f"{said_interval(low_high)} over {_seeds(one.difference.seeds)}"
@@ -80,6 +81,17 @@ def _of_pair(measure: str, one: Compared, arms: int) -> str:
     if one.corrected < _LEVEL:
         return f"{start}; p = {one.corrected:.2g}{over}.{furthest}"
     return f"{start}; no difference is shown (p = {one.corrected:.2g}{over}).{furthest}"
+
+
+def _at_equal_steps(chosen: Compared, steps: Compared | None) -> str:
+    """Return what the same pair shows at equal steps, where that is not the same comparison."""
+    if steps is None or steps.difference == chosen.difference:
+        return ""
+    return (
+        f" At equal steps ({steps.budget:,.0f}) the difference is "
+        f"{said_value(steps.difference.mean, signed=True)} "
+        f"{said_interval(steps.difference.interval)}."
+    )
 
 
 def said_value(value: float, *, signed: bool = False) -> str:
