@@ -30,6 +30,7 @@ __all__ = [
     "RunDirectoryError",
     "SandboxUnavailableError",
     "StorageError",
+    "StudyError",
     "TooManyUnscoredError",
     "UnknownEnvError",
     "WorkerDied",
@@ -145,6 +146,10 @@ class WorkerTimeout(ReasonEnvError, TimeoutError):
 
 class SandboxUnavailableError(ReasonEnvError):
     """Raised when a program would have to run and no sandbox can be reached."""
+
+
+class StudyError(ReasonEnvError):
+    """Raised when a study file is not valid, or a directory holds another study."""
 
 
 class TooManyUnscoredError(ReasonEnvError):

@@ -36,6 +36,7 @@ __all__ = [
     "TrackPlan",
     "TurnsPlan",
     "UnscoredPlan",
+    "YamlLoader",
     "recipe_names",
 ]
 
@@ -260,11 +261,13 @@ class Recipe(_Section):
         """
         text, where = _find(name)
         try:
-            raw = yaml.load(text, Loader=_Loader)
+            raw = yaml.load(text, Loader=YamlLoader)
         except yaml.YAMLError as error:
             raise RecipeError(f"{where}: not valid YAML ({error})") from error
         if not isinstance(raw, dict):
             raise RecipeError(f"{where}: a recipe is a mapping of keys, got {type(raw).__name__}")
+        if "base" in raw and "env" not in raw:
+            raise RecipeError(f"{where}: this is a study; run it with `reasonenv study {name}`")
         raw |= {key: value for key, value in fields.items() if value is not None}
         if fields.get("steps") is not None:
             raw.pop("epochs", None)
@@ -281,15 +284,26 @@ class Recipe(_Section):
 
 def recipe_names() -> list[str]:
     """Return the names of the recipes that ship with the package."""
-    folder = resources.files("reasonenv") / "recipes"
-    return sorted(p.name.removesuffix(".yaml") for p in folder.iterdir() if p.name[-5:] == ".yaml")
+    top = resources.files("reasonenv") / "recipes"
+    found = [
+        (prefix, file)
+        for prefix, folder in (("", top), ("study/", top / "study"))
+        for file in folder.iterdir()
+        if file.name.endswith(".yaml")
+    ]
+    # Study files lie beside the study's recipes; they have a `base:`.
+    return sorted(
+        prefix + file.name.removesuffix(".yaml")
+        for prefix, file in found
+        if not prefix or "\nbase:" not in file.read_text(encoding="utf-8")
+    )
 
 
-class _Loader(yaml.SafeLoader):
+class YamlLoader(yaml.SafeLoader):
     """YAML as people write it: 1e-5 is a number (YAML 1.1 would read a text)."""
 
 
-_Loader.add_implicit_resolver(
+YamlLoader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
     re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+\Z"),
     list("-+.0123456789"),
@@ -319,7 +333,7 @@ def _set(fields: dict[str, Any], override: str) -> None:
     if not sign or not key.strip():
         raise RecipeError(f"--set {override!r}: write key=value, such as grpo.learning_rate=1e-5")
     try:
-        value = yaml.load(text, Loader=_Loader)
+        value = yaml.load(text, Loader=YamlLoader)
     except yaml.YAMLError as error:
         raise RecipeError(f"--set {override!r}: the value is not valid YAML ({error})") from error
     *sections, last = key.strip().split(".")
