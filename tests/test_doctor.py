@@ -1,9 +1,11 @@
 """`reasonenv.doctor`: what it finds on machines as they come."""
 
 import socket
+import subprocess
 import sys
 import threading
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +37,67 @@ def test_a_version_is_compared_by_its_numbers(monkeypatch, found, level):
     finding = doctor._package("trl", *BOUNDS)
     assert finding.level == level
     assert finding.fix or level == "ok"
+
+
+def versions(monkeypatch, **found):
+    def version(name):
+        if name not in found:
+            raise PackageNotFoundError(name)
+        return found[name]
+
+    monkeypatch.setattr(doctor, "version", version)
+
+
+@pytest.mark.parametrize(
+    ("found", "pins"),
+    [
+        ({"vllm": "0.31.0", "torch": "2.13.0", "transformers": "5.17.0"}, []),
+        ({"vllm": "0.31.0", "torch": "2.13.0", "transformers": "5.24.0"}, ["transformers==5.17.0"]),
+        ({"vllm": "0.31.0", "torch": "2.14.0+cu130"}, ["torch==2.13.0"]),
+        ({"vllm": "0.24.0", "torch": "2.13.0", "transformers": "5.24.0"}, ["torch==2.11.0"]),
+        ({"torch": "2.14.0", "transformers": "5.24.0"}, []),
+    ],
+)
+def test_versions_that_do_not_go_together_are_refused(monkeypatch, found, pins):
+    versions(monkeypatch, **found)
+    assert [finding.pin for finding in doctor._together()] == pins
+
+
+def test_one_line_mends_all_that_is_refused(monkeypatch):
+    monkeypatch.setattr(doctor, "why_unreachable", lambda: "no network here")
+    good = {name: row[3] for name, row in doctor.TESTED.items() if name != "vllm"}
+    versions(monkeypatch, **good)
+    assert doctor.refusal(doctor.examine()) is None
+    versions(monkeypatch, **{**good, "trl": "1.20.0", "peft": "0.1"})
+    said = doctor.refusal(doctor.examine())
+    assert said.endswith('trl, peft; mend it: pip install "trl==1.16.0" "peft==0.21.2"')
+
+
+def test_the_matrix_that_is_tested_again_lies_inside_the_tested_versions(monkeypatch):
+    root = Path(__file__).parents[1]
+    lines = (root / "scripts" / "version_matrix.txt").read_text().splitlines()
+    rows = [line.split() for line in lines if line and not line.startswith("#")]
+    assert {"tested", "oldest"} <= {name for name, *_ in rows}
+    for _, _python, *pins in rows:
+        found = dict(pin.split("==") for pin in pins)
+        versions(monkeypatch, **found)
+        for name in found:
+            assert doctor._package(name, *doctor.TESTED[name]).level == "ok", (name, found[name])
+        assert list(doctor._together()) == []
+    tested = dict(pin.split("==") for name, _, *pins in rows if name == "tested" for pin in pins)
+    constraints = (root / "constraints.txt").read_text()
+    for name, number in tested.items():
+        assert f"\n{name}=={number}\n" in constraints
+
+
+def test_the_matrix_script_lists_its_rows_without_installing_anything():
+    script = Path(__file__).parents[1] / "scripts" / "version_matrix.sh"
+    said = subprocess.run(["bash", str(script), "--list"], capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.splitlines()[0].split()[0] == "tested"
+    wrong = subprocess.run(["bash", str(script), "newest"], capture_output=True, text=True)
+    assert wrong.returncode == 2
+    assert "tested" in wrong.stderr
 
 
 def test_a_version_with_fewer_numbers_than_its_bounds_is_the_same_version(monkeypatch):

@@ -15,40 +15,64 @@ from pathlib import Path
 
 from reasonenv.hub import why_unreachable
 
-__all__ = ["TESTED", "Finding", "examine"]
+__all__ = ["TESTED", "TOGETHER", "Finding", "examine", "refusal"]
 
 TESTED: dict[str, tuple[str, str, str, str]] = {
     # package: (extra, least version, first version that is not tested, version tested)
     "gymnasium": ("", "1.2", "2", "1.4.0"),
     "numpy": ("", "1.26", "3", "2.4.6"),
-    "pyarrow": ("data", "17", "27", "26.0.1"),
-    "datasets": ("data", "3.0", "6", "5.2.0"),
+    "pyarrow": ("data", "21", "27", "26.0.1"),
+    "datasets": ("data", "4.7", "6", "5.2.0"),
     "torch": ("train", "2.6", "2.15", "2.13.0"),
     "transformers": ("train", "5.10.4", "6", "5.24.0"),
     "trl": ("train", "1.16", "1.17", "1.16.0"),
     "peft": ("train", "0.17", "0.22", "0.21.2"),
-    "accelerate": ("train", "1.10", "2", "1.15.0"),
+    "accelerate": ("train", "1.10.1", "2", "1.15.0"),
     "vllm": ("vllm", "0.22", "0.32", "0.31.0"),
 }
-"""The tested matrix: within it a version is expected to work, outside it is said."""
+"""The tested matrix: within it a version is expected to work, outside it is refused."""
+
+TOGETHER: tuple[tuple[str, str, str, str, str, str, str], ...] = (
+    # with this package from this version to below that one, another lies from here to below there;
+    # the version to install
+    ("vllm", "0.31", "0.32", "torch", "2.13.0", "2.13.1", "2.13.0"),
+    ("vllm", "0.31", "0.32", "transformers", "5.10.4", "5.18", "5.17.0"),
+    ("vllm", "0.22", "0.23", "torch", "2.11.0", "2.11.1", "2.11.0"),
+    ("vllm", "0.24", "0.25", "torch", "2.11.0", "2.11.1", "2.11.0"),
+)
+"""Versions that go together only, from the packages' own metadata."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the examination: level "ok", "missing" or "broken"."""
+    """One line of the examination: level "ok", "missing" or "broken".
+
+    `pin` is the requirement, such as `trl==1.16.0`, that brings a refused version into the matrix.
+    """
 
     level: str
     name: str
     says: str
     fix: str = ""
+    pin: str = ""
 
 
 def examine() -> list[Finding]:
     """Examine this machine; nothing is changed, and a hub is waited for 3 seconds at most."""
     findings = [_python()]
     findings += [_package(name, *bounds) for name, bounds in TESTED.items()]
-    findings += [*_devices(), _engine(), _hub()]
+    findings += [*_together(), *_devices(), _engine(), _hub()]
     return findings
+
+
+def refusal(findings: list[Finding]) -> str | None:
+    """Return why these versions are refused and the one line that mends them; None if none is."""
+    refused = {finding.pin: finding.name for finding in findings if finding.pin}
+    if not refused:
+        return None
+    line = " ".join(f'"{pin}"' for pin in refused)
+    names = ", ".join(dict.fromkeys(refused.values()))
+    return f"refused: outside the tested versions: {names}; mend it: pip install {line}"
 
 
 def _python() -> Finding:
@@ -68,8 +92,23 @@ def _package(name: str, extra: str, least: str, below: str, tested: str) -> Find
         return Finding("broken", name, "its version is unknown", f"reinstall {name}")
     if _parts(least) <= _parts(found) < _parts(below):
         return Finding("ok", name, f"{found} (tested with {tested})")
-    fix = f'pip install "{name}=={tested}"'
-    return Finding("broken", name, f"{found} is outside {least} to {below}", fix)
+    pin = f"{name}=={tested}"
+    says = f"{found} is outside {least} to {below} (not included)"
+    return Finding("broken", name, says, f'pip install "{pin}"', pin)
+
+
+def _together() -> Iterator[Finding]:
+    """Find versions that are tested each, and do not go together."""
+    for name, start, end, other, least, below, install in TOGETHER:
+        try:
+            found, beside = version(name), version(other)
+        except PackageNotFoundError:
+            continue
+        inside = _parts(start) <= _parts(found or "") < _parts(end)
+        if inside and not _parts(least) <= _parts(beside or "") < _parts(below):
+            pin = f"{other}=={install}"
+            says = f"{name} {found} needs {other} {least} to below {below}, found {beside}"
+            yield Finding("broken", f"{name}+{other}", says, f'pip install "{pin}"', pin)
 
 
 def _parts(text: str) -> tuple[int, ...]:

@@ -30,6 +30,7 @@ __all__ = [
     "RunDirectoryError",
     "SandboxUnavailableError",
     "StorageError",
+    "StudyError",
     "TooManyUnscoredError",
     "UnknownEnvError",
     "WorkerDied",
@@ -102,6 +103,10 @@ class LaunchError(ReasonEnvError):
     """Raised when the processes of a run cannot be started, or one of them fails."""
 
 
+class MemoryExhaustedError(ReasonEnvError):
+    """Raised when a run needs more memory than the device has; says which knob frees most."""
+
+
 class EngineError(ReasonEnvError):
     """Raised when vLLM cannot be reached, refuses an adapter, or does not sample from it."""
 
@@ -141,6 +146,10 @@ class WorkerTimeout(ReasonEnvError, TimeoutError):
 
 class SandboxUnavailableError(ReasonEnvError):
     """Raised when a program would have to run and no sandbox can be reached."""
+
+
+class StudyError(ReasonEnvError):
+    """Raised when a study file is not valid, or a directory holds another study."""
 
 
 class TooManyUnscoredError(ReasonEnvError):

@@ -153,3 +153,29 @@ def test_where_two_options_have_one_text_only_what_can_be_told_is_judged():
 def test_a_judge_pickles():
     judge = ChoiceJudge(AnswerFormat())
     assert pickle.loads(pickle.dumps(judge)) == judge
+
+
+def test_a_subscript_is_part_of_its_symbol():
+    options = ["O_{2}", "$H_2O$", "CO2", "2"]
+    assert extract_choice("Answer: O2", options).letter == "A"
+    assert extract_choice("Answer: H2O", options).letter == "B"
+    assert extract_choice(r"Answer: $\text{CO}_2$", options).letter == "C"
+    assert extract_choice("Answer: 2", options).letter == "D"
+    numbers = {"labels": ("1", "2", "3")}
+    assert judge("2", "Answer: 2", ["O_{3}", "N_{2}", "O_{2}"], numbers).status is Status.CORRECT
+
+
+@pytest.mark.parametrize(
+    ("lines", "letter"),
+    [
+        (("False", "True", "False", "False"), "B"),
+        (("no.", "no.", "no.", "yes."), "D"),
+        (("Sydney is large. Not correct.", "Seat of parliament. Correct.", "wrong", "wrong"), "B"),
+        (("True", "True", "False", "False"), None),
+        (("False", "False", "False", "False"), None),
+        (("False", "perhaps", "False", "True"), None),
+    ],
+)
+def test_of_lines_that_each_judge_an_option_one_has_to_be_right(lines, letter):
+    said = "\n".join(f"{label}) {line}" for label, line in zip("ABCD", lines, strict=True))
+    assert extract_choice(said, OPTIONS).letter == letter

@@ -30,6 +30,19 @@ REPLIES = [
 ]
 STANDING_ALONE = ("{text}", "The reasoning is long.\n\n{letter}")
 """These commit by being the whole reply or its last line."""
+ENDINGS = [
+    "Thus, B is correct.",
+    "B is the correct answer.",
+    "I would go with B.",
+    "I choose (B).",
+    "So the answer is Canberra.",
+    "The answer is canberra",
+    "I would go with E.",
+    "Hence, A is right.",
+    "The final answer is: Perth.",
+    "Therefore, option C is correct.",
+    "I'd pick option D",
+]
 NO_LETTERS = ["I cannot tell.", "Answer: X or Y or Z", "It depends.", "Answer:", "42"]
 DISCLAIMERS = [
     "I hope this helps!",
@@ -102,10 +115,14 @@ def test_what_is_thought_before_a_closed_block_changes_nothing(drawn, thought):
     )
 
 
-@pytest.mark.parametrize("table", ["dev", "own", "small_models"])
+@pytest.mark.parametrize(
+    "table",
+    ["dev", "own", "small_models", "second_list", "third_list", "fifth_list", "sixth_list"],
+)
 def test_the_short_way_reads_what_the_long_one_reads(cases, table, monkeypatch):
     filler = "The first one looks plausible, but the units do not agree. So it is out.\n\n"
     rows = [(c["completion"], c["options"]) for c in cases(f"choice/{table}.jsonl")]
+    rows += [(f"It rains.\n\n{ending}", OPTIONS) for ending in ENDINGS]
     rows += [(filler + completion, options) for completion, options in rows]
     short = [extract_choice(*row).letter for row in rows]
     monkeypatch.setattr("reasonenv.checkers.choice.extract.plain_ending", lambda *_: None)

@@ -3,6 +3,7 @@
 import pytest
 
 from reasonenv.checkers import extract_choice
+from reasonenv.checkers.choice.explain import ANCHORS
 
 
 def read(case):
@@ -27,11 +28,33 @@ def wrong(cases, label="expected"):
     return found
 
 
-@pytest.mark.parametrize(
-    "table", ["dev", "simple", "own", "small_models", "second_list", "third_list"]
-)
+TABLES = [
+    "dev",
+    "simple",
+    "own",
+    "small_models",
+    "second_list",
+    "third_list",
+    "fourth_list",
+    "fifth_list",
+    "sixth_list",
+    "seventh_list",
+    "eighth_list",
+    "ninth_list",
+    "tenth_list",
+]
+
+
+@pytest.mark.parametrize("table", TABLES)
 def test_every_reply_is_read_as_labelled(cases, table):
     assert not wrong(cases(f"choice/{table}.jsonl"))
+
+
+def test_every_place_that_a_verdict_names_can_be_told_in_words(cases):
+    for table in TABLES:
+        for case in cases(f"choice/{table}.jsonl"):
+            found = extract_choice(case["completion"], case["options"], labels=case.get("labels"))
+            assert found.detail.get("anchor") in ANCHORS
 
 
 def test_what_models_really_wrote_is_read_as_labelled(shared_cases):

@@ -48,6 +48,45 @@ def test_choice_lines_give_the_letter_or_null():
     assert found == [("B", "correct"), ("A", "incorrect"), (None, "no_answer"), (None, "malformed")]
 
 
+def test_choice_lines_may_name_their_labels_and_allow_several_options():
+    options = ["Sydney", "Canberra", "Perth"]
+    rows = [
+        {"options": options, "labels": ["1", "2", "3"], "gold": "2", "completion": "Answer: 2"},
+        {"options": options, "labels": ["I", "II", "III"], "gold": "II", "completion": "(iii)"},
+        {"options": options, "multiple": True, "gold": ["A", "C"], "completion": "Answer: A, C"},
+        {"options": options, "multiple": True, "gold": "A,C", "completion": "Answer: A"},
+        {"options": options, "multiple": False, "gold": "A", "completion": "Answer: A, C"},
+    ]
+    rows = [{"id": number, **row} for number, row in enumerate(rows)]
+    found = [(row["answer"], row["status"]) for row in judge_lines("choice", lines(*rows))]
+    assert found == [
+        ("2", "correct"),
+        ("III", "incorrect"),
+        ("A,C", "correct"),
+        ("A", "incorrect"),
+        (None, "malformed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"labels": ["1"]}, "names each of the 2 options once"),
+        ({"labels": ["1", "1"]}, "names each of the 2 options once"),
+        ({"labels": ["1", ""]}, "none of them empty"),
+        ({"labels": "AB"}, "`labels` is a list"),
+        ({"multiple": "yes"}, "`multiple` is true or false"),
+        ({"gold": ["A"]}, "`gold` is a text or null"),
+        ({"multiple": True, "gold": ["A", "D"]}, "got 'D'"),
+        ({"options": ["x"] * 27}, "at most 26"),
+    ],
+)
+def test_a_choice_line_that_cannot_be_used_says_why(fields, message):
+    row = {"id": 1, "options": ["Sydney", "Perth"], "gold": "A", "completion": "A", **fields}
+    [error] = judge_lines("choice", lines(row))
+    assert message in error["detail"]["error"]
+
+
 @pytest.fixture
 def no_engine(monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")

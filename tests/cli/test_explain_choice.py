@@ -25,6 +25,12 @@ def test_what_is_no_answer_is_told_from_what_is_malformed(reasonenv_cli):
     )
 
 
+def test_a_bare_list_of_the_options_is_called_that(reasonenv_cli):
+    listed = "\n".join(f"{a}. {b}" for a, b in zip("ABCD", OPTIONS, strict=True))
+    said = reasonenv_cli("explain", "choice", "B", listed, *FLAGS)
+    assert said.out.startswith("malformed: the options told again")
+
+
 def test_labels_and_several_golds_reach_the_judge(reasonenv_cli):
     labels = [part for label in ("1", "2", "3", "4") for part in ("--label", label)]
     said = reasonenv_cli(

@@ -85,6 +85,7 @@ def test_collisions_are_texts_that_are_other_options_labels():
     assert collisions(["B", "x"], ["A", "B"]) == [(0, 1)]
     assert collisions(["a", "b"], ["A", "B"]) == []
     assert collisions(["4", "3"], ["1", "2"]) == []
+    assert collisions(["{1}", "$2$", "9"], ["2", "3", "1"]) == [(0, 2), (1, 0)]
     assert collisions(["II", "x"], ["I", "II"]) == [(0, 1)]
 
 

@@ -85,7 +85,7 @@ def test_per_turn_rewards_are_refused_where_one_advantage_is_shared(tmp_path: Pa
     with pytest.raises(RewardError, match="each episode has one turn"):
         GRPOLearner(out=tmp_path / "run", **small(reward=reward)).train()
     env = MathEnv([Problem("1+1=", "2"), Problem("1+2=", "3")], max_turns=3)
-    fields = small(reward=reward)
+    fields = small(reward=reward, turns={"advantages": "episode"})
     del fields["env"], fields["env_args"]
     with pytest.raises(RewardError, match="sum to -phi"):
         GRPOLearner(env=env, out=tmp_path / "run", **fields).train()

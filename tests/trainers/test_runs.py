@@ -50,6 +50,14 @@ def test_a_run_leaves_everything_that_a_report_needs(finished_run: Path) -> None
     assert Run.open(finished_run).recipe.steps == 4
 
 
+@pytest.mark.parametrize(("steps", "evaluated"), [(2, [0, 2]), (3, [0, 2, 3])])
+def test_the_last_step_is_evaluated_once_whether_or_not_its_turn_has_come(
+    steps: int, evaluated: list[int], tmp_path: Path
+) -> None:
+    run = GRPOLearner(out=tmp_path / "run", **small(steps=steps)).train().run
+    assert [row["step"] for row in read_metrics(run, "eval")] == evaluated
+
+
 def test_metrics_hold_reward_terms_parts_and_the_task_metric_by_name(finished_run: Path) -> None:
     trained = read_metrics(finished_run, "train")
     assert [row["step"] for row in trained] == [1, 2, 3, 4]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -122,7 +123,7 @@ def test_every_rank_halts_alike_when_checkers_fail(
         eval={"problems": 0, "every": None},
         unscored={"limit": 0.5, "patience": 2},
     )
-    with pytest.raises(LaunchError, match="--resume"):
+    with pytest.raises(LaunchError, match="failed: step 1: for 2 generations in a row"):
         GRPOLearner(out=tmp_path / "run", processes=2, **fields).train()
     said = capfd.readouterr().err
     for rank in (0, 1):
@@ -207,3 +208,91 @@ def test_ranks_draw_and_replace_alike_and_skip_the_same_work(tmp_path: Path) -> 
         assert ours["grad_norm"] == pytest.approx(whole["grad_norm"], rel=1e-4)
         assert whole["skipped_rows"] == 0.0
     assert sum(row["skipped_rows"] for row in metrics[0]) > 0.0
+
+
+def start(out: Path, recipe: Path, *words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "reasonenv", "train", str(recipe), "--out", str(out), *words]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "COLUMNS": "400"},
+    )
+
+
+def rank_of(run: Path, rank: int) -> int:
+    """Return the process id of a rank of a run on this machine."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().decode().split("\0")
+            variables = (process / "environ").read_bytes().decode().split("\0")
+        except OSError:  # another one's, or gone
+            continue
+        if str(run) in words and f"RANK={rank}" in variables:
+            return int(process.name)
+    raise AssertionError(f"no rank {rank} of {run} is running")
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds the ranks in /proc")
+def test_a_killed_rank_stops_the_others_and_is_named(tmp_path: Path) -> None:
+    out, recipe = tmp_path / "run", tmp_path / "small.yaml"
+    fields = small(steps=2000, checkpoint={"every": 1}, eval={"problems": 0, "every": None})
+    recipe.write_text(reasonenv.Recipe.make(fields).to_yaml())
+    process = start(out, recipe, "--processes", "2")
+    deadline = time.monotonic() + 180
+    while not (out / "rollouts.parquet" / "train-000003.parquet").exists():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline, "the run did not start"
+        time.sleep(0.01)
+    ranks = [rank_of(out, rank) for rank in (0, 1)]
+    os.kill(ranks[1], signal.SIGKILL)
+    output, _ = process.communicate(timeout=60)  # a hang would end here
+    assert process.returncode == 1, output
+    told = " ".join(output.split()).rpartition("rank 1 was killed by SIGKILL")[2]
+    assert f"go on with --resume {out}" in told, output
+    assert not Path(f"/proc/{ranks[0]}").exists()
+
+
+FAILS_ON_RANK_1 = """
+import os
+import reasonenv
+from reasonenv import MathEnv, Problem
+from reasonenv.errors import DataError
+
+class Odd(MathEnv):
+    def load_problems(self, split, data):
+        if os.environ.get("RANK") == "1":
+            raise DataError("the data are not on this machine")
+        return [Problem(f"{i}+1=", str(i + 1)) for i in range(20)]
+
+reasonenv.register("acme/Odd-v0", Odd)
+"""
+
+
+def test_a_rank_that_fails_at_start_is_told_with_its_own_error(tmp_path: Path) -> None:
+    file = tmp_path / "odd.py"
+    file.write_text(FAILS_ON_RANK_1)
+    fields = small(env=f"{file}:acme/Odd-v0", eval={"problems": 0, "every": None})
+    with pytest.raises(
+        LaunchError, match="rank 1 failed: the data are not on this machine"
+    ) as told:
+        GRPOLearner(out=tmp_path / "run", processes=2, **fields).train()
+    assert "start anew" in str(told.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_two_machines_train_one_run(tmp_path: Path) -> None:
+    out, recipe = tmp_path / "run", tmp_path / "small.yaml"
+    fields = small(steps=1, processes=1, eval={"problems": 2, "every": None})
+    recipe.write_text(reasonenv.Recipe.make(fields).to_yaml())
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        port = probe.getsockname()[1]
+    where = ("--nodes", "2", "--master", f"127.0.0.1:{port}", "--rank")
+    machines = [start(out, recipe, *where, str(rank)) for rank in (1, 0)]
+    for machine in machines:
+        output, _ = machine.communicate(timeout=240)
+        assert machine.returncode == 0, output
+    assert sorted(row["rank"] for row in trained(out)) == [0] * 8 + [1] * 8
+    assert Run.open(out).checkpoint() is not None

@@ -4,6 +4,7 @@
 * `MathJudge`, `verify`, `judge_answer`: final answers in mathematics.
 * `ChoiceJudge`, `extract_choice`: the option that a reply commits itself to.
 * `CountdownJudge`: an expression that reaches a target with given numbers.
+* `on_ray.RayJudge`: any of them, on the machines of a Ray cluster.
 * `judge_file`, `judge_lines`, `JudgeReport`: stored answers, as `reasonenv judge` reads them.
 
 A judge never raises on any text, never executes it, and fails closed: what it cannot prove right

@@ -12,6 +12,7 @@ from typing import Any
 
 from reasonenv.checkers.base import judge_safely
 from reasonenv.checkers.choice import ChoiceJudge
+from reasonenv.checkers.choice.labels import MAX_OPTIONS, letters
 from reasonenv.checkers.code.judge import CodeJudge
 from reasonenv.checkers.code.outputs import CHECKERS
 from reasonenv.checkers.code.run import KINDS as CODE_KINDS
@@ -40,16 +41,40 @@ def _math(row: Mapping[str, Any]) -> JudgeCall:
 
 
 def _choice(row: Mapping[str, Any]) -> JudgeCall:
-    """`{"id", "options": [...], "gold": "B" or null, "completion"}`."""
+    """`{"id", "options": [...], "gold": "B" or null, "completion"}`.
+
+    May hold `labels`, one for each option, and `multiple`: true, with a list of labels as gold
+    (or a text with commas between them).
+    """
     options = _field(row, "options", list)
     if len(options) < 2 or not all(isinstance(option, str) for option in options):
         raise DataError("`options` is a list of at least two texts")
-    gold = _field(row, "gold", str, type(None))
-    letters = [chr(ord("A") + index) for index in range(len(options))]
-    if gold is not None and gold not in letters:
-        raise DataError(f"`gold` is null or one of {', '.join(letters)}, got {gold!r:.40}")
+    if len(options) > MAX_OPTIONS:
+        raise DataError(f"`options` holds at most {MAX_OPTIONS} texts, got {len(options)}")
+    names = list(letters(len(options)))
+    about: dict[str, Any] = {"options": options}
+    labels = _optional(row, "labels", list)
+    if labels is not None:
+        if not all(isinstance(label, str) and label.strip() for label in labels):
+            raise DataError("`labels` is a list of texts, none of them empty")
+        if len(labels) != len(options) or len({name.strip().upper() for name in labels}) < len(
+            labels
+        ):
+            raise DataError(
+                f"`labels` names each of the {len(options)} options once, got {labels!r:.60}"
+            )
+        about["labels"] = names = labels
+    multiple = row.get("multiple", False)
+    if not isinstance(multiple, bool):
+        raise DataError(f"`multiple` is true or false, got {type(multiple).__name__}")
+    about["multiple"] = multiple
+    gold = _field(row, "gold", str, type(None), *([list] if multiple else []))
+    golds = gold.replace(",", " ").split() if multiple and isinstance(gold, str) else gold
+    for one in golds if isinstance(golds, list) else [golds]:
+        if one is not None and one not in names and one not in letters(len(options)):
+            raise DataError(f"`gold` is null or one of {', '.join(names)}, got {one!r:.40}")
     text = _field(row, "completion", str)
-    problem = Problem("", gold, {"options": options})
+    problem = Problem("", gold, about)
     return lambda: judge_safely(ChoiceJudge(), problem, text)
 
 

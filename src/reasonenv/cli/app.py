@@ -22,6 +22,8 @@ from reasonenv.cli import (
     train,
 )
 from reasonenv.cli import list as list_
+from reasonenv.cli import refine as refine_
+from reasonenv.cli import study as study_
 
 __all__ = ["app"]
 
@@ -48,6 +50,8 @@ for command in (
     sample.sample,
     export.export,
     dynamics.dynamics,
+    study_.study,
+    refine_.refine,
 ):
     app.command(command.__name__.removesuffix("_envs").rstrip("_"))(command)
 app.add_typer(sandbox.sandbox)

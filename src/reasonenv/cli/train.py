@@ -26,7 +26,18 @@ def train(
     seed: Annotated[int | None, typer.Option(metavar="N")] = None,
     steps: Annotated[int | None, typer.Option(metavar="N", help="Optimizer steps.")] = None,
     processes: Annotated[
-        str | None, typer.Option(metavar="N", help="Ranks; auto is one for each GPU.")
+        str | None,
+        typer.Option(metavar="N", help="Ranks on this machine; auto is one for each GPU."),
+    ] = None,
+    nodes: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Machines; start the same command on each."),
+    ] = None,
+    rank: Annotated[
+        int | None, typer.Option(metavar="R", help="Which machine this is, from 0.")
+    ] = None,
+    master: Annotated[
+        str | None, typer.Option(metavar="ADDR:PORT", help="Of machine 0, where all meet.")
     ] = None,
     set_: Annotated[
         list[str] | None,
@@ -44,22 +55,26 @@ def train(
     """Train a model with GRPO (and LoRA) on an environment, by a recipe.
 
     Leaves a run directory: resolved recipe, metrics.jsonl, rollouts.parquet/, adapter/, report.md.
-    Ctrl-C stops at the next checkpoint boundary; go on with --resume RUN.
+    Ctrl-C stops at the next checkpoint boundary; go on with --resume RUN. Under SLURM's srun,
+    --nodes, --rank and --master are read from its variables.
 
     Python: reasonenv.GRPOLearner(model, env=..., reward=..., recipe=RECIPE).train()
     """
     from reasonenv.cli.output import out as console
     from reasonenv.errors import RecipeError
     from reasonenv.trainers import GRPOLearner, Recipe
+    from reasonenv.trainers.cluster import cluster_of
     from reasonenv.trainers.launch import command
     from reasonenv.trainers.recipe import recipe_names
 
+    cluster = cluster_of(nodes, rank, master)
     if resume is not None:
         if any(x is not None for x in (recipe, out, model, data, seed, processes, set_)) or dry_run:
             raise RecipeError(
-                "--resume RUN goes on with the run's own recipe; only --steps fits it"
+                "--resume RUN goes on with the run's own recipe; only --steps and the machines "
+                "(--nodes, --rank, --master) fit it"
             )
-        _conclude(GRPOLearner.resume(resume, steps=steps))
+        _conclude(GRPOLearner.resume(resume, steps=steps, cluster=cluster))
         return
     if recipe is None:
         raise RecipeError(f"which recipe? {', '.join(recipe_names())}, or a path to a .yaml file")
@@ -67,11 +82,12 @@ def train(
     if processes is not None:
         fields["processes"] = int(processes) if processes.isdigit() else processes
     loaded = Recipe.load(recipe, set_ or (), **fields)
-    learner = GRPOLearner(recipe=loaded, out=out, name=Path(recipe).stem)
+    learner = GRPOLearner(recipe=loaded, out=out, name=Path(recipe).stem, cluster=cluster)
     if dry_run:
         console.print(learner.describe(), markup=False)
-        ranks = learner.processes
-        launched = shlex.join(command("RUN", ranks)) if ranks > 1 else "in this process"
+        launched = "in this process"
+        if learner.processes > 1:
+            launched = shlex.join(command(out or "RUN", learner.local_processes, cluster=cluster))
         console.print(f"# launch: {launched}", markup=False)
         return
     console.print(f"run directory: {learner.out}", markup=False)

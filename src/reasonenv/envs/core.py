@@ -13,6 +13,7 @@ from gymnasium.spaces import Space
 
 from reasonenv.answer_format import AnswerFormat
 from reasonenv.checkers.base import Judge, judge_safely
+from reasonenv.envs.endings import ending
 from reasonenv.envs.spaces import MessagesSpace, UnicodeText
 from reasonenv.errors import (
     CheckerFailedError,
@@ -317,15 +318,7 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         """Return what `step` returns for the judged completion; the second half of `step`."""
         self.refuse_unscored(judged)
         rollout, verdict = judged.rollout, judged.verdict
-        last_turn = len(self._turns) + 1 >= self.max_turns
-        # With one turn only, no answer is an answer: Gymnasium's checker refuses to see
-        # environments that truncate after their first step.
-        answered = self.max_turns == 1 or verdict.status is not Status.NO_ANSWER
-        final = verdict.status is Status.CORRECT or (last_turn and answered)
-        terminated = final and not rollout.truncated
-        # An unscored turn ends the episode: whatever feedback said would be made up.
-        unscored = not verdict.status.is_evidence
-        truncated = not terminated and (last_turn or rollout.truncated or unscored)
+        terminated, truncated = ending(judged, self.max_turns)
         info: dict[str, Any] = {"problem_id": rollout.problem.id, "verdict": verdict}
         reward, observation = 0.0, self._nothing()
         scores = self.score([judged]) if terminated or truncated else None

@@ -34,6 +34,7 @@ class PromptFormat:
         chat_args: Mapping[str, Any] | None = None,
     ) -> None:
         self.env, self.template = env, template
+        self.tokenizer, self.chat_args = tokenizer, dict(chat_args or {})
         if template == "chat" and not getattr(tokenizer, "chat_template", None):
             raise NoChatTemplateError(
                 f"{tokenizer.name_or_path}: the model's tokenizer has no chat template; set "
@@ -46,6 +47,31 @@ class PromptFormat:
         if self.template == "plain":
             return self.env.prompt_text(problem) + "\n"
         return [dict(message) for message in self.env.prompt_messages(problem)]
+
+    def feedback_text(self, feedback: str) -> str:
+        """Return what stands between a completion and the next: feedback as the template has it.
+
+        With a chat template: the end of the assistant's message, the user's with the feedback, and
+        the next generation prompt.
+        """
+        if self.template == "plain":
+            return f"\n{feedback}\n"
+        mark = "reasonenv-mark"
+        messages = [
+            {"role": "user", "content": "?"},
+            {"role": "assistant", "content": mark},
+            {"role": "user", "content": feedback},
+        ]
+        text: str = self.tokenizer.apply_chat_template(
+            messages, tokenize=False, add_generation_prompt=True, **self.chat_args
+        )
+        return text.partition(mark)[2]
+
+    def feedback_ids(self, feedback: str, end_ids: frozenset[int]) -> list[int]:
+        """Return the tokens of `feedback_text`, without the end that the model wrote itself."""
+        text = self.feedback_text(feedback)
+        ids: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return ids[1:] if ids and ids[0] in end_ids else ids
 
 
 def prefill_of(tokenizer: Any, chat_args: Mapping[str, Any]) -> str:

@@ -154,7 +154,7 @@ def collisions(texts: Sequence[str], labels: Sequence[str]) -> list[tuple[int, i
     brackets and a full stop around a label.
     """
     places = {label.casefold(): place for place, label in enumerate(labels)}
-    bare = [text.strip(" ().:").casefold() for text in texts]
+    bare = [text.strip(" ().:[]{}$*`_\"'\\").casefold() for text in texts]
     return [(i, places[text]) for i, text in enumerate(bare) if places.get(text, i) != i]
 
 

@@ -4,6 +4,8 @@
 * `recipe`, `trl_config`, `batch`: what decides a run, checked before anything is loaded.
 * `trainer`, `bridge`, `draws`: TRL's trainer on an environment.
 * `run`, `storage`, `signals`, `report/`: what a run leaves behind, and how to read it.
+* `episodes`, `turns`: conversations of several turns, and an advantage for each turn.
+* `cluster`, `agent`, `failures`, `sharding`, `memory`: several machines and GPUs, and how runs end.
 * `launch`, `worker`, `stopping`, `guard`, `callbacks`, `progress`: while it runs.
 * `tiny`: the model that ships with the package.
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +16,12 @@ import numpy as np
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.models.prompts import PromptFormat, decode
 from reasonenv.rewards import Reward, RewardContext, RewardState, Scores, score_groups
+from reasonenv.rewards.scores import Floats
 from reasonenv.trainers.draws import Draws
+from reasonenv.trainers.episodes import Episode
 from reasonenv.trainers.storage import Row, rollout_rows, scores_of
-from reasonenv.types import Problem, Rollout, canonical_json
+from reasonenv.trainers.turns import discount_of, turn_returns
+from reasonenv.types import Judged, Problem, Rollout, canonical_json
 
 __all__ = ["Bridge"]
 
@@ -68,7 +71,13 @@ class Bridge:
     seconds: float = 0.0
     """What judging and scoring the last call took."""
 
+    episodes: list[Episode] | None = None
+    """The conversations of the current batch, where episodes have several turns."""
+    returns: list[Floats] | None = None
+    """Of the last call, what each turn of a rollout returned; None without per-turn rewards."""
+
     _asked: dict[tuple[int, int], _Asked] = field(default_factory=dict)
+    _order: list[tuple[int, int]] = field(default_factory=list)
 
     def resolve(self, slots: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return TRL's rows for the loader's slots: prompt, problem id, slot, view; never a gold.
@@ -87,9 +96,11 @@ class Bridge:
             for view, problem in enumerate(draws.asked(slot, self.env, views))
         }
         rows = []
+        self._order, self.episodes = [], None
         for i, one in enumerate(slots):
             view = i % size % views
             asked = self._asked[one["slot"], view]
+            self._order.append((one["slot"], view))
             rows.append(
                 {
                     "prompt": asked.prompt,
@@ -99,6 +110,10 @@ class Bridge:
                 }
             )
         return rows
+
+    def problems(self) -> list[Problem]:
+        """Return what each row of the current batch asks, in TRL's order."""
+        return [self._asked[key].problem for key in self._order]
 
     def _ask(self, problem: Problem) -> _Asked:
         prompt = self.prompt(problem)
@@ -128,32 +143,57 @@ class Bridge:
         started = time.perf_counter()
         step = int(trainer_state.global_step)
         size = self.group_size if self.mode == "train" else self.eval_samples
-        decoded = {tuple(ids): self._decode(ids) for ids in completion_ids}
-        rollouts = []
         asked = [self._asked[key] for key in zip(slot, view, strict=True)]
-        for i, (ids, one) in enumerate(zip(completion_ids, slot, strict=True)):
-            text, truncated = decoded[tuple(ids)]
-            rollout = Rollout(
-                problem=asked[i].problem,
-                completion=text,
-                # The position keeps two draws of one slot apart, which uneven ranks may repeat.
-                group_id=f"{self.mode}-{step}-{one}-{i // size}",
-                prefill=self.prompt.prefill,
-                n_tokens=len(ids),
-                truncated=truncated,
-                step=step,
-            )
-            rollouts.append(rollout)
+        # The position keeps two draws of one slot apart, which uneven ranks may repeat.
+        group_ids = [f"{self.mode}-{step}-{one}-{i // size}" for i, one in enumerate(slot)]
         context = RewardContext(step, self.total_steps, self.state.values)
-        judged, scores = self.env.judge_and_score(rollouts, context)
+        if self.episodes is None:
+            rollouts = self._rollouts(completion_ids, asked)
+            placed = [
+                replace(one, group_id=group_id, step=step)
+                for one, group_id in zip(rollouts, group_ids, strict=True)
+            ]
+            judged, scores = self.env.judge_and_score(placed, context)
+        else:
+            judged = [
+                Judged(replace(one.rollout, group_id=group_id, step=step), one.verdict)
+                for one, group_id in zip(self._last_turns(), group_ids, strict=True)
+            ]
+            scores = self.env.score(judged, context)
+        gamma = discount_of(self.env.reward)
+        self.returns = turn_returns(scores, gamma) if gamma is not None else None
         learned: Scores | None = None
         if self.learned is not None and self.mode == "train":
             learned = score_groups(self.learned, judged, context)
         prompts = [one.text for one in asked]
         self.rows = rollout_rows(judged, scores, prompts, learned, self.state.version)
+        for row, episode in zip(self.rows, self.episodes or (), strict=False):
+            row["episode_tokens"] = episode.own_tokens
         self.seconds = time.perf_counter() - started
         total = scores.total if learned is None else learned.total
         return [None if np.isnan(value) else float(value) for value in total]
+
+    def _rollouts(
+        self, completion_ids: Sequence[Sequence[int]], asked: Sequence[_Asked]
+    ) -> list[Rollout]:
+        """Return completions of one turn each as rollouts; equal ones are decoded once."""
+        decoded = {tuple(ids): self.decode(ids) for ids in completion_ids}
+        rollouts = []
+        for ids, one in zip(completion_ids, asked, strict=True):
+            text, truncated = decoded[tuple(ids)]
+            rollout = Rollout(
+                problem=one.problem,
+                completion=text,
+                prefill=self.prompt.prefill,
+                n_tokens=len(ids),
+                truncated=truncated,
+            )
+            rollouts.append(rollout)
+        return rollouts
+
+    def _last_turns(self) -> list[Judged]:
+        """Return the last completion of each conversation, which was judged in its turn."""
+        return [one.judged for one in self.episodes or () if one.judged is not None]
 
     def remember(self, rows: Sequence[Row]) -> None:
         """Move the reward's state on by a training generation.
@@ -164,5 +204,6 @@ class Bridge:
         if self.state.values:
             self.state = self.state.after(self.env.reward, scores_of(rows))
 
-    def _decode(self, ids: Sequence[int]) -> tuple[str, bool]:
+    def decode(self, ids: Sequence[int]) -> tuple[str, bool]:
+        """Return a completion's text, and whether it was cut off at the length limit."""
         return decode(self.tokenizer, ids, self.end_ids, self.tokenizer.pad_token_id)

@@ -1,24 +1,19 @@
 """How far a finished run moved each layer: what `lora.layers: top:N@RUN` chooses by.
 
-A layer's displacement is relative: `||D||_F / ||W||_F` over the weights that its adapter changes,
-with `D = s B A`. It comes from the factors, `||BA||_F^2 = sum((B^T B) * (A A^T))`, so that no
-update is ever formed; DoRA's, which also rescales rows, is the one exception.
+A layer's displacement is relative and pooled over the weights that its adapter changes (study
+eq. 11): the measures are those of `reasonenv.dynamics.weights`.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reasonenv.errors import RecipeError
-from reasonenv.extras import need
+from reasonenv.errors import ModelError, RecipeError
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from reasonenv.dynamics.weights.adapters import Adapter
 
 __all__ = ["adapter_parameters", "layer_displacements"]
 
@@ -29,8 +24,14 @@ def adapter_parameters(run: str | Path) -> int:
     Raises:
         RecipeError: there is no adapter.
     """
-    _, tensors = _adapter(run)
-    return sum(tensor.numel() for tensor in tensors.values())
+    adapter = _adapter(run)
+    parts = [
+        tensor
+        for one in adapter.factors.values()
+        for tensor in (one.a, one.b, one.magnitude)
+        if tensor is not None
+    ]
+    return sum(tensor.numel() for tensor in (*parts, *adapter.others.values()))
 
 
 def layer_displacements(run: str | Path, base: Any, layers: str, count: int) -> list[float]:
@@ -45,70 +46,41 @@ def layer_displacements(run: str | Path, base: Any, layers: str, count: int) -> 
     Raises:
         RecipeError: the run has no adapter, or one of another model.
     """
-    config, tensors = _adapter(run)
+    from reasonenv.dynamics.weights.analysis import update_of
+    from reasonenv.dynamics.weights.displacement import pooled_displacement
+    from reasonenv.dynamics.weights.updates import frobenius
+
     weights = dict(base.named_parameters())
-    moved, before = [0.0] * count, [0.0] * count
-    for name in sorted(_modules(tensors)):
-        match = re.match(rf"{re.escape(layers)}\.(\d+)\.", name)
-        weight = weights.get(f"{name}.weight")
-        down = tensors[f"base_model.model.{name}.lora_A.weight"]
-        up = tensors[f"base_model.model.{name}.lora_B.weight"]
-        if weight is None or {up.shape[0], down.shape[1]} != set(weight.shape):
+    moved: list[list[float]] = [[] for _ in range(count)]
+    before: list[list[float]] = [[] for _ in range(count)]
+    for name, factors in sorted(_adapter(run).factors.items()):
+        weight = weights.get(name)
+        shape = (factors.b.shape[0], factors.a.shape[1])
+        if weight is None or set(shape) != set(weight.shape):
             raise RecipeError(
-                f"{run}: its adapter belongs to another model: {name} is "
+                f"{run}: its adapter belongs to another model: {name.removesuffix('.weight')} is "
                 + ("not there" if weight is None else f"{tuple(weight.shape)} here")
             )
-        if match is None or int(match[1]) >= count:
+        layer = re.match(rf"{re.escape(layers)}\.(\d+)\.", name)
+        if layer is None or int(layer[1]) >= count:
             continue
-        scale = _scale(config, name, down.shape[0])
-        dora = tensors.get(f"base_model.model.{name}.lora_magnitude_vector")
-        layer = int(match[1])
-        moved[layer] += _square(weight, up, down, scale, dora)
-        before[layer] += weight.detach().double().square().sum().item()
-    return [math.sqrt(m / b) if b else 0.0 for m, b in zip(moved, before, strict=True)]
+        out_by_in = weight.detach() if tuple(weight.shape) == shape else weight.detach().T
+        moved[int(layer[1])].append(update_of(factors, out_by_in).squared_norm().sqrt().item())
+        before[int(layer[1])].append(frobenius(weight).item())
+    return [pooled_displacement(*norms) for norms in zip(moved, before, strict=True)]
 
 
-def _square(weight: Tensor, up: Tensor, down: Tensor, scale: float, dora: Tensor | None) -> float:
-    """Return the squared Frobenius norm of a module's update."""
-    up, down = up.double(), down.double()
-    if dora is None:
-        grams = (up.T @ up) * (down @ down.T)
-        return scale * scale * max(0.0, grams.sum().item())
-    whole = weight.detach().double()
-    changed = whole if up.shape[0] == whole.shape[0] else whole.T
-    summed = changed + scale * up @ down
-    rows = dora.double().flatten().unsqueeze(1) / summed.norm(dim=1, keepdim=True)
-    return float((rows * summed - changed).square().sum())
+def _adapter(run: str | Path) -> Adapter:
+    from reasonenv.dynamics.weights.adapters import Adapter
 
-
-def _adapter(run: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    safetensors = need("safetensors.torch", extra="train", by="reasonenv.trainers")
     folder = Path(run).expanduser()
-    if (folder / "adapter").is_dir():
-        folder = folder / "adapter"
-    config, weights = folder / "adapter_config.json", folder / "adapter_model.safetensors"
-    if not (config.is_file() and weights.is_file()):
+    inner = folder / "adapter"
+    try:
+        return Adapter.read(inner if inner.is_dir() else folder)
+    except ModelError as error:
         why = "there is no such folder"
-        if Path(run).expanduser().is_dir():
-            why = "it holds no adapter (it trained all weights, or has not finished)"
-        raise RecipeError(f"{run}: {why}; give the directory of a finished run with LoRA")
-    return json.loads(config.read_text(encoding="utf-8")), safetensors.load_file(weights)
-
-
-def _modules(tensors: Mapping[str, Any]) -> set[str]:
-    ending = ".lora_A.weight"
-    return {
-        key.removeprefix("base_model.model.").removesuffix(ending)
-        for key in tensors
-        if key.endswith(ending)
-    }
-
-
-def _scale(config: Mapping[str, Any], name: str, rank: int) -> float:
-    """Return s: alpha / r, or alpha / sqrt(r) with rsLoRA, as the adapter's own config says."""
-    alpha = config["lora_alpha"]
-    for pattern, value in (config.get("alpha_pattern") or {}).items():
-        if re.match(rf"(.*\.)?({pattern})$", name):
-            alpha = value
-            break
-    return float(alpha / math.sqrt(rank) if config.get("use_rslora") else alpha / rank)
+        if folder.is_dir():
+            why = f"it holds no adapter (it trained all weights, or has not finished): {error}"
+        raise RecipeError(
+            f"{run}: {why}; give the directory of a finished run with LoRA"
+        ) from error

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from reasonenv.checkers.on_ray import RayJudge
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.envs.registration import make, resolve
 from reasonenv.errors import HubUnavailableError, LaunchError, RecipeError, did_you_mean
@@ -25,16 +26,19 @@ from reasonenv.problems import (
     overlap,
     sample,
 )
-from reasonenv.rewards import Reward, check_turns, from_config
+from reasonenv.rewards import Reward, from_config
+from reasonenv.trainers import failures
 from reasonenv.trainers.batch import BatchPlan
+from reasonenv.trainers.cluster import Cluster
 from reasonenv.trainers.launch import launch, process_count, world_size
 from reasonenv.trainers.placement import placement_of
 from reasonenv.trainers.recipe import Recipe
-from reasonenv.trainers.run import Run, default_out
+from reasonenv.trainers.run import Run, default_out, joined_run
 from reasonenv.trainers.session import Session, TrainResult, result_of
+from reasonenv.trainers.sharding import check_devices
 from reasonenv.trainers.silent import why_all_rows
 from reasonenv.trainers.trl_config import batch_plan, check_sections
-from reasonenv.trainers.views import check_views
+from reasonenv.trainers.views import check_episodes, check_views
 
 __all__ = ["GRPOLearner"]
 
@@ -52,6 +56,7 @@ class GRPOLearner:
             is 100 steps with the defaults.
         out: the run directory; None makes one below `runs/`.
         name: what such a directory is called; the recipe's name if None.
+        cluster: the machines of the run, and which of them this is; None: this one alone.
         fields: further fields of the recipe (`steps=`, `grpo={...}`, `seed=` ...).
 
     Raises:
@@ -69,6 +74,7 @@ class GRPOLearner:
         recipe: Recipe | str | Path | None = None,
         out: str | Path | None = None,
         name: str | None = None,
+        cluster: Cluster | None = None,
         **fields: Any,
     ) -> None:
         self._env = env if isinstance(env, ReasoningEnv) else None
@@ -90,7 +96,15 @@ class GRPOLearner:
             from_config(self.recipe.reward)  # a bad formula is found before anything is loaded
         name = name or (str(recipe) if isinstance(recipe, str | Path) else "run")
         self.out = Path(out) if out is not None else default_out(name)
-        self.processes = process_count(self.recipe.processes)
+        self.cluster = cluster or Cluster()
+        if self.cluster.nodes > 1 and out is None:
+            raise LaunchError(
+                "a run of several machines needs --out DIR (out=): one directory that all of them "
+                "share, the same on all"
+            )
+        inside = world_size() > 1  # in a rank that torchrun started
+        self.local_processes = 1 if inside else process_count(self.recipe.processes)
+        self.processes = world_size() if inside else self.local_processes * self.cluster.nodes
 
     @property
     def plan(self) -> BatchPlan:
@@ -113,6 +127,10 @@ class GRPOLearner:
         if self._env is None:
             resolve(self.recipe.env)
         lines = [f"batches: {self.plan.describe()}", f"silent groups: {self._silent()}"]
+        if self.cluster.nodes > 1:
+            lines.insert(
+                0, f"machines: {self.cluster.nodes}, each with {self.local_processes} processes"
+            )
         try:
             lines += [f"lora: {note}" for note in placement_of(self.recipe).notes]
         except HubUnavailableError:
@@ -136,20 +154,28 @@ class GRPOLearner:
         """
         check_sections(self.recipe)
         plan = self.plan
+        check_devices(self.recipe.shard, self.processes)
         resolve_model(self.recipe.model)
         if self.processes > 1 and world_size() == 1:
             self._require_plain_data()
             self._environment()  # what cannot be made is said here, once, not by every rank
             placement_of(self.recipe)
+            if self.cluster.rank:
+                run = joined_run(self.out, self.recipe)
+                launch(run.path, self.local_processes, cluster=self.cluster)
+                return result_of(run)
+            self.cluster.check_port()
             with _new_run(self.out, self.recipe) as run:
-                launch(run.path, self.processes)
+                launch(run.path, self.local_processes, cluster=self.cluster)
                 return result_of(run)
         session = Session(self.recipe, plan, *self._environment())
         with _new_run(self.out, self.recipe) as run:
             return session.run(run, checkpoint=None)
 
     @classmethod
-    def resume(cls, run: str | Path, *, steps: int | None = None) -> TrainResult:
+    def resume(
+        cls, run: str | Path, *, steps: int | None = None, cluster: Cluster | None = None
+    ) -> TrainResult:
         """Go on with a run from its newest complete checkpoint.
 
         Metrics and rollouts are cut back to the checkpoint's step first.
@@ -157,19 +183,23 @@ class GRPOLearner:
         Args:
             run: the run directory.
             steps: train up to this step instead of the recipe's.
+            cluster: the machines to go on with; None: this one alone.
 
         Raises:
             RunDirectoryError: there is no run, or no complete checkpoint in it.
+            LaunchError: a rank failed.
         """
         opened = Run.open(run)
         recipe = opened.recipe
         if steps is not None:
             recipe = Recipe.make({**recipe.model_dump(), "steps": steps, "epochs": None})
-        learner = cls(recipe=recipe, out=run)
-        opened.rewind()
-        (opened.path / "stop").unlink(missing_ok=True)
+        learner = cls(recipe=recipe, out=run, cluster=cluster)
+        if learner.cluster.rank == 0:  # the others meet it after that
+            opened.rewind()
+            failures.clear(opened.path)
+            (opened.path / "stop").unlink(missing_ok=True)
         if learner.processes > 1 and world_size() == 1:
-            launch(opened.path, learner.processes, steps=steps)
+            launch(opened.path, learner.local_processes, steps=steps, cluster=learner.cluster)
             return result_of(opened)
         return learner.work(opened)
 
@@ -207,8 +237,19 @@ class GRPOLearner:
         if recipe.reward is not None:
             env.reward = self._reward or from_config(recipe.reward)
         env.system = recipe.prompt.system or env.system
-        check_turns(env.reward, max_turns=env.max_turns, turn_level=False)
+        check_episodes(recipe, env)
         check_views(recipe, env)
+        if recipe.judging.by == "ray":
+            where = recipe.judging
+            if where.address == "local" and self.processes > 1:
+                raise LaunchError(
+                    "judging.address: local starts a cluster for one process, and the run has "
+                    f"{self.processes}: start one by `ray start --head`, and set address to auto"
+                )
+            env.judge_one = RayJudge(
+                env.judge_one, address=where.address, queue=where.queue, cpus=where.cpus
+            )
+            env.judge_one.connect()  # a cluster that is not there is told before a model is loaded
         for warning in env.reward.warnings():
             warnings.warn(f"reward {env.reward!r}: {warning}", stacklevel=3)
         train, held_out = env.problems, None

@@ -29,11 +29,14 @@ __all__ = [
     "CheckpointPlan",
     "EnginePlan",
     "EvalPlan",
+    "JudgingPlan",
     "PromptPlan",
     "Recipe",
     "SamplingPlan",
     "TrackPlan",
+    "TurnsPlan",
     "UnscoredPlan",
+    "YamlLoader",
     "recipe_names",
 ]
 
@@ -89,6 +92,33 @@ class SamplingPlan(_Section):
     resample: int = Field(0, ge=0, le=7)
     """How often at most groups of one outcome are replaced before a step (DAPO's dynamic sampling);
     what was generated for it counts in `rollouts`."""
+
+
+class TurnsPlan(_Section):
+    """Episodes of several turns, where `env_args.max_turns` is above 1.
+
+    `grpo.max_completion_length` is the limit of one completion.
+    """
+
+    max_tokens: int | None = Field(None, ge=2)
+    """Most tokens of an episode after its prompt, feedback included; None: `max_turns` times
+    `max_completion_length`. An episode whose feedback finds no room ends."""
+    advantages: Literal["auto", "episode"] = "auto"
+    """`auto`: each turn has its own where the reward pays turn by turn (`PotentialBased`), one for
+    the episode elsewhere. `episode`: one for the episode."""
+
+
+class JudgingPlan(_Section):
+    """Where answers are judged; `judging: ray` is short for its `by`."""
+
+    by: Literal["local", "ray"] = "local"
+    """`ray`: on the machines of a Ray cluster (see `reasonenv.checkers.on_ray`)."""
+    address: str = "auto"
+    """Of the cluster: `auto`, `local` (started on this machine) or `ray://HOST:PORT`."""
+    queue: int = Field(64, ge=1)
+    """Most answers of a rank under way."""
+    cpus: float = Field(1.0, gt=0)
+    """CPUs that an answer takes."""
 
 
 class EnginePlan(_Section):
@@ -165,7 +195,9 @@ class Recipe(_Section):
     """Most completions in one forward pass of a rank, where TRL's per-device size is not given."""
     seed: int = Field(0, ge=0)
     processes: int | Literal["auto"] = "auto"
-    """Ranks; auto: one for each GPU, one on a CPU."""
+    """Ranks on a machine; auto: one for each GPU, one on a CPU."""
+    shard: Literal["none", "fsdp", "zero2", "zero3"] = "none"
+    """How the model is parted over the GPUs (`trainers.sharding`); none: each holds all of it."""
     cpu_threads: int | None = Field(None, ge=1)
     """Torch threads of a rank on a CPU; None: torch's own choice, shared among the ranks."""
     grpo: dict[str, Any] = Field(default_factory=dict)
@@ -173,7 +205,9 @@ class Recipe(_Section):
     lora: dict[str, Any] | None = Field(default_factory=lambda: {"target_modules": "all-linear"})
     """Any key of `peft.LoraConfig`, and `layers`, `match_parameters`, `loraplus_lr_ratio` (see
     `trainers.placement`); null trains all weights."""
+    turns: TurnsPlan = TurnsPlan()
     sampling: SamplingPlan = SamplingPlan()
+    judging: JudgingPlan = JudgingPlan()
     skip_silent: Literal["auto", "off"] = "auto"
     """auto: rows without a share in the loss cost no forward and no backward pass, wherever loss
     and gradients stay the same numbers."""
@@ -183,9 +217,9 @@ class Recipe(_Section):
     unscored: UnscoredPlan = UnscoredPlan()
     track: TrackPlan = TrackPlan()
 
-    @field_validator("sampling", mode="before")
+    @field_validator("sampling", "judging", mode="before")
     @classmethod
-    def _sampling_by_name(cls, value: Any) -> Any:
+    def _plan_by_name(cls, value: Any) -> Any:
         return {"by": value} if isinstance(value, str) else value
 
     @field_validator("skip_silent", mode="before")
@@ -227,11 +261,13 @@ class Recipe(_Section):
         """
         text, where = _find(name)
         try:
-            raw = yaml.load(text, Loader=_Loader)
+            raw = yaml.load(text, Loader=YamlLoader)
         except yaml.YAMLError as error:
             raise RecipeError(f"{where}: not valid YAML ({error})") from error
         if not isinstance(raw, dict):
             raise RecipeError(f"{where}: a recipe is a mapping of keys, got {type(raw).__name__}")
+        if "base" in raw and "env" not in raw:
+            raise RecipeError(f"{where}: this is a study; run it with `reasonenv study {name}`")
         raw |= {key: value for key, value in fields.items() if value is not None}
         if fields.get("steps") is not None:
             raw.pop("epochs", None)
@@ -248,15 +284,26 @@ class Recipe(_Section):
 
 def recipe_names() -> list[str]:
     """Return the names of the recipes that ship with the package."""
-    folder = resources.files("reasonenv") / "recipes"
-    return sorted(p.name.removesuffix(".yaml") for p in folder.iterdir() if p.name[-5:] == ".yaml")
+    top = resources.files("reasonenv") / "recipes"
+    found = [
+        (prefix, file)
+        for prefix, folder in (("", top), ("study/", top / "study"))
+        for file in folder.iterdir()
+        if file.name.endswith(".yaml")
+    ]
+    # Study files lie beside the study's recipes; they have a `base:`.
+    return sorted(
+        prefix + file.name.removesuffix(".yaml")
+        for prefix, file in found
+        if not prefix or "\nbase:" not in file.read_text(encoding="utf-8")
+    )
 
 
-class _Loader(yaml.SafeLoader):
+class YamlLoader(yaml.SafeLoader):
     """YAML as people write it: 1e-5 is a number (YAML 1.1 would read a text)."""
 
 
-_Loader.add_implicit_resolver(
+YamlLoader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
     re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+\Z"),
     list("-+.0123456789"),
@@ -286,7 +333,7 @@ def _set(fields: dict[str, Any], override: str) -> None:
     if not sign or not key.strip():
         raise RecipeError(f"--set {override!r}: write key=value, such as grpo.learning_rate=1e-5")
     try:
-        value = yaml.load(text, Loader=_Loader)
+        value = yaml.load(text, Loader=YamlLoader)
     except yaml.YAMLError as error:
         raise RecipeError(f"--set {override!r}: the value is not valid YAML ({error})") from error
     *sections, last = key.strip().split(".")

@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from reasonenv.errors import RunDirectoryError
+from reasonenv.errors import LaunchError, RunDirectoryError
 from reasonenv.files import write_atomic
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.storage import cut_back
 
-__all__ = ["MARK", "Run", "default_out"]
+__all__ = ["MARK", "Run", "default_out", "joined_run"]
 
 MARK = "reasonenv.json"
 """Written into a checkpoint last: a checkpoint without it was cut off, and is not resumed."""
@@ -141,6 +142,41 @@ class Run:
                 shutil.rmtree(other)
         cut_back(self.path, checkpoint_step(checkpoint))
         return checkpoint
+
+
+_JOIN_SECONDS = 300.0
+"""How long a machine waits for the first one to make the run directory."""
+
+
+def joined_run(path: Path, recipe: Recipe, seconds: float = _JOIN_SECONDS) -> Run:
+    """Return the run that another machine makes, once it is there.
+
+    Args:
+        path: of the run directory, which all machines share.
+        recipe: of this machine.
+        seconds: how long to wait.
+
+    Raises:
+        LaunchError: it is not there in time, or the first machine trains by another recipe.
+    """
+    deadline = time.monotonic() + seconds
+    while not (path / "metrics.jsonl").is_file():  # written last of all (`Run.create`)
+        if time.monotonic() > deadline:
+            raise LaunchError(
+                f"{path}: not there after {seconds:.0f} seconds. The first machine (--rank 0) "
+                "makes it; start that one too, and give all machines one --out that they share"
+            )
+        time.sleep(0.5)
+    run = Run.open(path)
+    ours, theirs = recipe.model_dump(mode="json"), run.recipe.model_dump(mode="json")
+    other = [key for key in ours if ours[key] != theirs[key]]
+    if other:
+        key = other[0]
+        raise LaunchError(
+            f"{path}: the first machine trains by another recipe ({', '.join(other)} differ; "
+            f"{key}: {theirs[key]!r} there, {ours[key]!r} here): give all machines the same"
+        )
+    return run
 
 
 def checkpoint_step(checkpoint: Path) -> int:

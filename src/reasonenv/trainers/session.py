@@ -28,6 +28,7 @@ from reasonenv.trainers.draws import Draws
 from reasonenv.trainers.following import followers
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.launch import rank, world_size
+from reasonenv.trainers.memory import explained
 from reasonenv.trainers.placement import Placement, placement_of
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.run import MARK, Run, checkpoint_step
@@ -100,6 +101,11 @@ class Session:
                 progress.close()
                 self._report(run)
                 raise
+            except Exception as error:
+                better = explained(trainer, error)
+                if better is error:
+                    raise
+                raise better from error
             finally:
                 progress.close()
             if rank() == 0 and watch.finish():
@@ -208,6 +214,7 @@ class Session:
                 guard=guard,
                 rollouts=run.rollouts,
                 stop=stop,
+                episode_tokens=recipe.turns.max_tokens,
                 skip_silent=recipe.skip_silent,
                 estimates=estimates,
                 level=recipe.sampling.level,
@@ -254,8 +261,12 @@ class Session:
 
     def _is_evaluated(self, run: Run, trainer: Any, checkpoint: Path | None) -> bool:
         """Return whether the last step was evaluated; every rank comes to the same answer."""
-        step, every = trainer.state.global_step, self.recipe.eval.every
-        if self.held_out is None or (every is not None and step % every == 0):
+        step = trainer.state.global_step
+        if self.held_out is None:
+            return True
+        # Some versions of transformers evaluate after the last step by themselves.
+        history = trainer.state.log_history
+        if any(row.get("step") == step and "eval_accuracy" in row for row in history):
             return True
         if checkpoint is None or checkpoint_step(checkpoint) != step:
             return False

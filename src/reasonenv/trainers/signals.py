@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from reasonenv.trainers.storage import earlier_turns
 from reasonenv.types import Status
 
 __all__ = ["batch_signals", "mixed_groups"]
@@ -27,12 +28,15 @@ def batch_signals(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         `accuracy` (share solved of those scored), `mixed_groups`, `unscored` (share of all),
         `reward`, `reward_std` (over the batch), `reward_cv` (their ratio), `terms/NAME` and
         `parts/NAME` (means), `within/NAME` (mean deviation of a part inside its group: what can
-        move the advantage), `status/NAME` (shares). What nothing was scored for is left out.
+        move the advantage), `status/NAME` (shares), `turns` (completions of an episode, mean, where
+        episodes may have several). What nothing was scored for is left out.
     """
     if not rows:
         return {}
     counts = Counter(row["status"] for row in rows)
     signals = {f"status/{status}": count / len(rows) for status, count in sorted(counts.items())}
+    if "episode_tokens" in rows[0]:
+        signals["turns"] = float(np.mean([len(earlier_turns(row)) + 1 for row in rows]))
     scored = [row for row in rows if row["solved"] is not None]
     signals["unscored"] = 1.0 - len(scored) / len(rows)
     if not scored:

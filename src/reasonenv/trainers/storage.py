@@ -24,6 +24,7 @@ from reasonenv.types import Judged, Problem, canonical_json, thaw
 
 __all__ = [
     "cut_back",
+    "earlier_turns",
     "log_metrics",
     "read_metrics",
     "read_rollouts",
@@ -32,7 +33,7 @@ __all__ = [
     "write_rollouts",
 ]
 
-_TEXTS = {"prompt", "rendering", "prefill", "completion", "answer", "detail"}
+_TEXTS = {"prompt", "rendering", "prefill", "turns", "completion", "answer", "detail"}
 _PART = re.compile(r"(train|eval)-(\d+)\.parquet\Z")
 
 
@@ -66,6 +67,7 @@ def rollout_rows(
             "prompt": prompt,
             "rendering": _rendering(one.rollout.problem),
             "prefill": one.rollout.prefill,
+            "turns": canonical_json(one.rollout.turns) if one.rollout.turns else None,
             "completion": one.rollout.completion,
             "n_tokens": one.rollout.n_tokens,
             "truncated": one.rollout.truncated,
@@ -107,6 +109,12 @@ def scores_of(rows: Sequence[Mapping[str, Any]]) -> Scores:
         total=column(row["reward"] for row in rows),
         group_ids=tuple(row["group_id"] for row in rows),
     )
+
+
+def earlier_turns(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return a stored rollout's exchanges before its completion, as `Rollout.turns` has them."""
+    text = row.get("turns")
+    return tuple((said, heard) for said, heard in json.loads(text)) if text else ()
 
 
 def _rendering(problem: Problem) -> str | None:
@@ -157,6 +165,8 @@ def _schema(pa: Any, row: Mapping[str, Any]) -> Any:
         "rank": pa.int64(),
         "state_version": pa.int64(),
         "truncated": pa.bool_(),
+        "episode_tokens": pa.int64(),
+        "turn_advantages": pa.list_(pa.float64()),
         **dict.fromkeys(("score", "seconds", "solved", "reward", "advantage"), pa.float64()),
     }
 

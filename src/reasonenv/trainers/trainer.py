@@ -6,16 +6,20 @@ What it adds to `trl.GRPOTrainer`:
 * a rollout whose checker failed leaves the group's mean and deviation *and* the loss: its loss
   mask is zeroed and the normalisers are computed without it;
 * rows without a share in the loss cost no forward and no backward pass (`trainers.silent`);
+* episodes of several turns are sampled turn by turn (`trainers.episodes`), and where the reward
+  pays turn by turn, each turn has its own advantage (`trainers.turns`);
 * what a batch says is logged under the project's names, and every completion is stored.
 """
 
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from accelerate.utils import gather_object
 from peft.optimizers import create_loraplus_optimizer
@@ -26,6 +30,7 @@ from reasonenv.evaluation.intervals import accuracy_interval
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.callbacks import StopAtBoundary
 from reasonenv.trainers.draws import slot_of_attempt
+from reasonenv.trainers.episodes import Conversations
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.sampling import Estimates, Outcome, level_of
 from reasonenv.trainers.sampling.resampling import Chosen
@@ -40,6 +45,7 @@ from reasonenv.trainers.silent import (
     why_model_needs_all_rows,
 )
 from reasonenv.trainers.storage import Row, write_rollouts
+from reasonenv.trainers.turns import deviation, turn_advantages
 
 __all__ = ["EnvGRPOTrainer"]
 
@@ -52,6 +58,8 @@ class EnvGRPOTrainer(GRPOTrainer):
         guard: halts the run when too many rollouts cannot be judged.
         rollouts: the folder that takes one part file per generation.
         stop: whether the run was asked to stop; an evaluation is then cut short and not recorded.
+        episode_tokens: most tokens of an episode of several turns, after its prompt; None:
+            `max_completion_length` for each turn.
         skip_silent: "auto" leaves rows without a share in the loss out of forward and backward,
             where loss and gradients stay the same numbers; "off" never does.
         estimates: what is known of the problems' success; moved on after each generation.
@@ -70,6 +78,7 @@ class EnvGRPOTrainer(GRPOTrainer):
         guard: UnscoredGuard,
         rollouts: Path,
         stop: StopAtBoundary | None = None,
+        episode_tokens: int | None = None,
         skip_silent: str = "auto",
         estimates: Estimates | None = None,
         level: str | None = None,
@@ -86,8 +95,15 @@ class EnvGRPOTrainer(GRPOTrainer):
         self._level, self._resample, self._loraplus = level, resample, loraplus_lr_ratio
         self.estimates = estimates or Estimates(bridge.group_size)
         self._totals = torch.empty(0)
+        self.phase, self.longest_prompt = "update", 0
         self._deferring = False
-        super().__init__(reward_funcs=[bridge.total], **kwargs)
+        self._conversations: Conversations | None = None
+        if bridge.env.max_turns > 1:
+            limit = episode_tokens or bridge.env.max_turns * kwargs["args"].max_completion_length
+            self._conversations = kwargs["rollout_func"] = Conversations(bridge, limit)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*'rollout_func'")
+            super().__init__(reward_funcs=[bridge.total], **kwargs)
         self.all_rows_because = (
             "skip_silent: off"
             if skip_silent == "off"
@@ -98,8 +114,13 @@ class EnvGRPOTrainer(GRPOTrainer):
 
     def _generate(self, prompts: list[Any]) -> Any:
         started = time.perf_counter()
+        self.phase = "generate"
         output = super()._generate(prompts)
-        self._generate_seconds += time.perf_counter() - started
+        self.phase = "update"
+        self.longest_prompt = max(self.longest_prompt, *map(len, output[0]))
+        judged = self._conversations.seconds if self._conversations else 0.0
+        self._generate_seconds += time.perf_counter() - started - judged
+        self._judge_seconds += judged
         return output
 
     def _generate_and_score_completions(self, inputs: list[Mapping[str, Any]]) -> dict[str, Any]:
@@ -113,8 +134,11 @@ class EnvGRPOTrainer(GRPOTrainer):
         if mode == "train" and self._resample:
             output, rows, spare = self._replace_silent(inputs, output, rows)
         deferred, self._deferring = self._deferring, False
-        for row, advantage in zip(rows, output["advantages"].tolist(), strict=True):
-            row["advantage"] = advantage
+        if output["advantages"].ndim == 1:
+            for row, advantage in zip(rows, output["advantages"].tolist(), strict=True):
+                row["advantage"] = advantage
+        for row in spare:
+            row |= {key: None for key in ("advantage", "turn_advantages") if key in row}
         live = [row["solved"] is not None for row in rows]
         gathered = gather_object([*rows, *spare])
         if not all(row["solved"] is not None for row in gathered):
@@ -131,8 +155,10 @@ class EnvGRPOTrainer(GRPOTrainer):
 
     def _note_tokens(self, output: dict[str, Any], rows: list[Row]) -> None:
         """Note how many tokens were generated, and which share of the batch the loss leaves out."""
-        self._generated_tokens += sum(row["n_tokens"] for row in rows)
-        sampled = sum(row["n_tokens"] for row in rows if row["advantage"] is not None)
+        own = [row["episode_tokens" if "episode_tokens" in row else "n_tokens"] for row in rows]
+        self._generated_tokens += sum(own)
+        used = [count for count, row in zip(own, rows, strict=True) if row["advantage"] is not None]
+        sampled = sum(used)
         counted = float(output["num_items_in_batch"])
         self._metrics["train"]["masked"] = [1.0 - counted / max(sampled, 1)]
 
@@ -141,14 +167,40 @@ class EnvGRPOTrainer(GRPOTrainer):
         output: dict[str, Any] = super()._generate_and_score_completions(
             self.bridge.resolve(inputs)
         )
-        if self.model.training and output["advantages"].ndim == 1:
+        if self.model.training:
             silent = silent_rows(self._totals, self.num_generations)
             output["advantages"] = output["advantages"].masked_fill(silent, 0.0)
+            if self.bridge.returns is not None:
+                output["advantages"] = self._turn_advantages(output["completion_ids"])
         self._judge_seconds += self.bridge.seconds
         rows = self.bridge.rows
         for row in rows:
             row["rank"] = self.accelerator.process_index
         return output, rows
+
+    def _turn_advantages(self, completion_ids: torch.Tensor) -> torch.Tensor:
+        """Return the advantage of each token's turn, and note them in the rows.
+
+        Args:
+            completion_ids: shape (B, T).
+
+        Returns:
+            Shape (B, T), 0 in feedback and padding.
+        """
+        returns, rows = self.bridge.returns or [], self.bridge.rows
+        spread, scale = 0.0, str(self.scale_rewards)
+        if scale == "batch":
+            flat = [float(value) for one in returns for value in one]
+            spread = deviation(np.array(gather_object(flat)))
+        found = turn_advantages(returns, self.num_generations, scale, spread)
+        advantages = torch.zeros(completion_ids.shape, device=completion_ids.device)
+        for i, (one, episode) in enumerate(zip(found, self.bridge.episodes or (), strict=True)):
+            values = [*one, *[0.0] * (len(episode.turns) + 1 - len(one)), 0.0]  # the last: feedback
+            taken = torch.tensor([values[turn] for turn in episode.turn_of])
+            advantages[i, : len(taken)] = taken.to(advantages)
+            rows[i]["turn_advantages"] = values[:-1]
+            rows[i]["advantage"] = values[0]
+        return advantages
 
     def _replace_silent(
         self, inputs: list[Mapping[str, Any]], output: dict[str, Any], rows: list[Row]

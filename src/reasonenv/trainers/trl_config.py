@@ -19,6 +19,7 @@ from reasonenv.extras import need
 from reasonenv.trainers.batch import BatchPlan, plan_batches
 from reasonenv.trainers.placement import OWN_KEYS, check_layers
 from reasonenv.trainers.recipe import Recipe
+from reasonenv.trainers.sharding import check_sharding, sharding
 
 __all__ = ["OWNED", "batch_plan", "check_sections", "grpo_config", "lora_config"]
 
@@ -111,6 +112,7 @@ def check_sections(recipe: Recipe) -> None:
             "sampling.resample with grpo.scale_rewards=batch or `advantage: gdpo`: each try would "
             "be scaled by its own deviation; scale by group or not at all, or set resample to 0"
         )
+    check_sharding(recipe.shard, recipe.grpo)
     if recipe.lora is not None:
         config = need("peft", extra="train", by="reasonenv.trainers").LoraConfig
         known = {field.name for field in dataclasses.fields(config) if field.init}
@@ -244,7 +246,10 @@ def grpo_config(
         "disable_tqdm": True,
         "use_cpu": not on_gpu,
         "ddp_backend": None if on_gpu or plan.processes == 1 else "gloo",
+        **sharding(recipe.shard, checkpointing=recipe.grpo.get("gradient_checkpointing", True)),
     }
+    if recipe.shard == "fsdp":
+        owned["gradient_checkpointing"] = False  # FSDP has its own
     if recipe.advantage == "gdpo":
         owned["scale_rewards"] = "batch"
     try:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import torch
 
 from reasonenv.errors import ReasonEnvError, TooManyUnscoredError
+from reasonenv.trainers.failures import note_rank
 from reasonenv.trainers.launch import rank
 from reasonenv.trainers.learner import GRPOLearner
 from reasonenv.trainers.recipe import Recipe
@@ -23,19 +25,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("run")
     parser.add_argument("--steps", type=int)
     arguments = parser.parse_args(argv)
-    run = Run.open(arguments.run)
-    recipe = run.recipe
-    if arguments.steps is not None:
-        recipe = Recipe.make({**recipe.model_dump(), "steps": arguments.steps, "epochs": None})
     try:
+        run = Run.open(arguments.run)
+        recipe = run.recipe
+        if arguments.steps is not None:
+            fields = {**recipe.model_dump(), "steps": arguments.steps, "epochs": None}
+            recipe = Recipe.make(fields)
         GRPOLearner(recipe=recipe, out=run.path).work(run)
     except ReasonEnvError as error:
+        note_rank(Path(arguments.run), rank(), str(error))
         print(f"rank {rank()}: {error}", file=sys.stderr, flush=True)
         if isinstance(error, TooManyUnscoredError):
             # All ranks are here: the first to leave would have torchrun end the others, the one
             # that writes the report among them.
             torch.distributed.barrier()
         return 1
+    except BaseException as error:
+        note_rank(Path(arguments.run), rank(), f"{type(error).__name__}: {error}")
+        raise
     return 0
 
 

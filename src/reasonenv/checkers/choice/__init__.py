@@ -5,10 +5,11 @@
 * `explain(completion, options, gold)`: the same in words.
 
 Inside, downwards: `extract` (the last statement decides), `statements` (where they stand) with
-`marked`, `spoken` and `predicates` (how each kind reads), `plain` (the short way), `closing`
-(replies that state nothing), `context` (whose statement it is), `slots` and `positions` (what one
-slot names), `options` and `labels` (one problem, prepared once), `cues` and `words` (the cue words
-of all languages), `page` and `fold` (what a reader sees). Nothing is guessed.
+`marked`, `spoken` and `predicates` (how each kind reads), `plain` (the short way), `closing` and
+`prose` (replies that state nothing), `context` (whose statement it is), `slots` and `positions`
+(what one slot names), `options`, `labels` and `listing` (one problem, prepared once; its options
+told again), `cues` and `words` (the cue words of all languages), `page` and `fold` (what a reader
+sees). Nothing is guessed.
 """
 
 from reasonenv.checkers.choice.explain import explain

@@ -7,25 +7,29 @@ an opening yes or no, and one sentence that names one option's text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from reasonenv.checkers.choice.context import is_meant, sentence_before
-from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean, in_words, text_key
+from reasonenv.checkers.choice.listing import TOLD
+from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean
 from reasonenv.checkers.choice.page import Page
+from reasonenv.checkers.choice.prose import in_prose, is_chatty
 from reasonenv.checkers.choice.reading import NOTHING, Reading, Slot
 from reasonenv.checkers.choice.slots import read_slot
 from reasonenv.checkers.choice.statement import Statement
 
 __all__ = ["closing_statement"]
 
-MAX_SENTENCE_CHARS = 400
-MIN_NAMED_CHARS = 3
-"""Of an option text that a sentence may name without saying so: a shorter one may be any word."""
+MAX_WORDLESS_LINES = 60
+"""Below the last line with a word."""
 
-_UNSURE = re.compile(
-    r"\b(?:could|might|may|maybe|perhaps|either|if|unsure|not sure|don't know|cannot|can't|guess"
-    r"|neither|oder|ou|или|или|vielleicht|peut-être|quizás?|forse|talvez)\b|\?|不确定|也许|可能|还是"
+MAX_JUDGED_CHARS = 6000
+_VERDICT_WORDS = frozenset(("yes", "no", "true", "false", "right", "wrong", "correct", "incorrect"))
+_VERDICT = re.compile(
+    r"(?:(?P<wrong>\bnot (?:correct|right|true)|\b(?:incorrect|wrong|false|no))"
+    r"|(?<=[:.)–—|*-]\s)[*_(]{0,3}(?P<right>correct|right|true|yes))[\s.!*_)|]{0,6}\Z",
+    re.IGNORECASE,
 )
 _NOT = re.compile(
     r"\b(?:not|never|n't|no|isn't|nor|except|without|rather than|instead of|nicht|kein|pas|non|não"
@@ -33,29 +37,25 @@ _NOT = re.compile(
 )
 _NOT_BUT = re.compile(
     r"\W*(?:not|nicht|pas|non|no|não|niet|nie|не)\b.{1,60}\b(?:but|sondern|mais|ma|bensì|sino|mas"
-    r"|maar|ale"
+    r"|maar|ale|tylko"
     r"|lecz|а)\b",
     re.IGNORECASE,
 )
-_OPENING = re.compile(
-    r"(yes|no|true|false|ja|nein|oui|non|sí|si|sì|sim|não|nee|tak|nie|да|нет|evet|hayır|是|否|对|错|はい"
-    r"|いいえ|예|아니요|نعم|لا|हाँ|हां|नहीं|wahr|falsch|richtig|vrai|faux|verdadero|falso|vero"
-    r"|correct|incorrect|верно|неверно|doğru|yanlış|đúng|sai|có"
-    r"|không)(?![\w'])[.,!:;]?(?P<rest>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_JOINS = re.compile(r"\s*(?:and|or|und|oder|et|ou|y|o|и|или|/|but|to|one)\b", re.IGNORECASE)
-_MORE_SENTENCES = re.compile(r"[.!?。！？]\s*(?=[^\s\"')\]*])")
 _TRAILING = re.compile(
     r"(?:\s(?:remains|it is|is|fits|survives|wins|is left)"
     r"|です|だ|である|となる|になります|입니다|이다|번(?:입니다)?|다|项|項)"
     r"(?=[.!。\s]*\Z)"
 )
+_ADVERB = re.compile(
+    r"\A(?:actually|clearly|indeed|therefore|thus|of course|definitely|most likely|probably|in fact"
+    r"|really|then|certainly),?\s",
+    re.IGNORECASE,
+)
 _OUTER = " .:,;!?-–—。，！？、\"'"
 _LABEL_BEHIND = re.compile(r"(.{1,120}?)\s*[\[(]([^\s()\[\]]{1,5})[\])]?")
 ENDING_CHARS = 160
 """Of the last line, searched for words such as "so" before a label or an option's text."""
-_WORD = re.compile(r"[^\W_]|[^\x00-\x7f]")
+_WORD = re.compile(rf"[^\W_]|[^\x00-\x7f]|{TOLD}")
 _CONCLUDES = re.compile(
     r"(?:so|hence|thus|therefore|leaves|leaving|now|remains?|bleibt|also|daher|donc|quindi"
     r"|portanto|dus|zatem)"
@@ -69,19 +69,20 @@ _MENTIONED = re.compile(
     r"|as for|see|read|betrachten|considérons|veamos|so is|so are|so does)"
     r"\s(?:the\s)?(?:option|choice|answer)?[\s*_(\"']{0,4}\Z"
 )
-_OR = re.compile(r"\s(?:or|oder|ou)\s")
-_OR_BEFORE = re.compile(r"\s(?:or|oder|ou)\s\Z")
-_SAYS = re.compile(
-    r"\b(?:option|choice|answer|statement)\s+\S{1,4}\s(?:says|states|is about|means|describes"
-    r"|refers"
-    r"|talks|mentions|would|claims|reads)\b"
+_STEP = re.compile(
+    r"\b(?:step \d{1,2}|grade|score|rating|confidence|level|appendix|figure)\s*\Z", re.IGNORECASE
 )
 _COULD = re.compile(r"\b(?:could|might|may)\s*\Z")
+_MINUS = re.compile(r"\s*[-\u2212]\s?\d")
+_NEW_SENTENCE = re.compile(r"\.\s+(?:[Oo]ption|[Cc]hoice)\s+\W{0,3}\w{1,4}")
 _PERCENT = re.compile(r"\d\s?%")
 
 
 def closing_statement(page: Page, options: Options, lo: int, hi: int) -> Statement | None:
     """Return what a part of a page without explicit statements commits itself to."""
+    judged = _judged_lines(page, options, lo, hi)
+    if judged:
+        return judged
     negated: Statement | None = None
     for found in _places(page, options, lo, hi):
         if found.slot.reading is Reading.NEGATED:
@@ -89,6 +90,29 @@ def closing_statement(page: Page, options: Options, lo: int, hi: int) -> Stateme
         elif found.slot.reading is not Reading.NOTHING and found.slot.by != "last words":
             return found
     return negated
+
+
+def _judged_lines(page: Page, options: Options, lo: int, hi: int) -> Statement | None:
+    """Read lines that each judge an option, one of them right: "A) False / B) True"."""
+    if hi - lo > MAX_JUDGED_CHARS or not _VERDICT_WORDS.isdisjoint(options.keys):
+        return None
+    verdicts: dict[int, list[bool]] = {}
+    at = lo
+    for line in page.text[lo:hi].split("\n"):
+        item = options.labels.listed.match(line)
+        verdict = _VERDICT.search(line) if item else None
+        if item and not verdict:
+            return None
+        if item and verdict:
+            place = options.labels.index(item[1])
+            verdicts.setdefault(place, []).append(verdict["right"] is not None)
+            if verdict["right"]:
+                start, said = at, line
+        at += len(line) + 1
+    right = [place for place, found in verdicts.items() if any(found)]
+    if len(verdicts) < 2 or len(right) != 1 or right[0] < 0 or len(verdicts[right[0]]) > 1:
+        return None
+    return Statement("mark", start, start + len(said), Slot(Reading.OPTION, (right[0],)), said)
 
 
 def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statement]:
@@ -105,34 +129,43 @@ def _places(page: Page, options: Options, lo: int, hi: int) -> Iterator[Statemen
     last = lines[-1].strip()
     one_line = bool(whole) and "\n" not in whole
     alone = one_line and _reads_alone(whole, options)
+    alone = alone and not is_chatty(whole)
     if alone or (whole and labels.run.fullmatch(clean(whole))):
         yield Statement("whole reply", start, end, read_slot(whole, options), whole)
     below = len(lines) > 1 and labels.list_item.match(lines[-1])
-    listed = bool(below and labels.list_item.match(lines[-2]))
+    listed = bool(below and labels.list_item.match(lines[-2])) or _column(lines[-2:], options)
     if len(last) <= MAX_SLOT_CHARS and not listed and not one_line:
         slot = read_slot(last, options) if _reads_alone(last, options) else NOTHING
         yield Statement("last line", end - len(last), end, slot, last)
     if not listed:
         yield from _ending(page, options, last[-ENDING_CHARS:], lo, end)
     first = text[start : min(end, start + MAX_SLOT_CHARS)].partition("\n")[0].strip()
-    if first and not listed:
+    if first and not listed and not _column(_first_two(text, start, end), options):
         yield _first_line(page, options, start, first, end)
-    yield from _in_prose(page, options, start, end, whole, last)
+    yield from in_prose(page, options, start, end, whole, last)
 
 
 def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Iterator[Statement]:
     """Read what the last words name: `so C.`, `: Canberra`, `Lithium. **I. Lithium**`."""
     labels = options.labels
-    if _PERCENT.search(tail):
+    if _PERCENT.search(tail) and not any("%" in option for option in options.texts):
         return
     for connector in labels.connector.finditer(tail):
         said = tail[connector.end() :]
-        if not said.strip(_OUTER) or (
-            _CONCLUDES.match(connector[0]) is None
-            and labels.before.search(tail, 0, connector.start())
+        if _STEP.search(tail, 0, connector.start()) or said.rstrip().endswith("?"):
+            continue
+        if connector[0][0] == "." and _NEW_SENTENCE.fullmatch(tail, connector.start()):
+            continue  # "Option A" of a sentence that was cut off
+        numbered = connector[0][0] == "." and tail[: connector.start()][-1:].isdigit()
+        if not said.strip(_OUTER) or (numbered and options.labels.are_letters):
+            continue  # "3. C": one of a numbered list
+        if _CONCLUDES.match(connector[0]) is None and labels.before.search(
+            tail, 0, connector.start()
         ):
             continue
-        words = clean(_TRAILING.sub("", said)).strip(_OUTER)
+        words = _ADVERB.sub("", clean(_TRAILING.sub("", said)).strip(_OUTER))
+        if _MINUS.match(said):
+            words = said.strip().rstrip(".")
         lead = labels.lead.match(words)
         at = end - len(said)
         if (
@@ -166,13 +199,33 @@ def _ending(page: Page, options: Options, tail: str, lo: int, end: int) -> Itera
 def _trimmed(text: str, lo: int, hi: int) -> tuple[int, int]:
     """Return where the words of a part begin and end: lines without any are no lines of it."""
     start, end = lo, lo + len(text[lo:hi].rstrip())
-    while start < end:
+    for _ in range(MAX_WORDLESS_LINES):
         line = text.rfind("\n", start, end)
         if line < 0 or _WORD.search(text, line, end):
             break
         end = line
     part = text[lo:end]
     return lo + len(part) - len(part.lstrip()), lo + len(part.rstrip())
+
+
+def _column(lines: Sequence[str], options: Options) -> bool:
+    """Whether two lines each are another option, by its label or its text, and nothing else."""
+    slots = [_alone(line, options) for line in lines]
+    return len(slots) == 2 and None not in slots and len(set(slots)) == 2
+
+
+def _alone(line: str, options: Options) -> int | None:
+    words = clean(line)
+    token = options.labels.bare_line.fullmatch(words)
+    if token and options.labels.index(token[1]) >= 0:
+        return options.labels.index(token[1])
+    whole = options.whole(words)
+    return whole.position if whole else None
+
+
+def _first_two(text: str, start: int, end: int) -> list[str]:
+    head = text[start : min(end, start + 2 * MAX_SLOT_CHARS)].split("\n")
+    return [line for line in head if line.strip()][:2]
 
 
 def _one_label(line: str, options: Options) -> bool:
@@ -183,7 +236,12 @@ def _one_label(line: str, options: Options) -> bool:
 
 def _reads_alone(line: str, options: Options) -> bool:
     """Whether what `read_slot` reads in a line may be its commitment."""
-    if "?" in line or "？" in line or ("box" in line and line.count("{") != line.count("}")):
+    if (
+        "?" in line
+        or "？" in line
+        or TOLD in line
+        or ("box" in line and line.count("{") != line.count("}"))
+    ):
         return False
     labels = options.labels
     return (
@@ -226,44 +284,3 @@ def _first_line(page: Page, options: Options, start: int, first: str, end: int) 
 def _list_below(page: Page, options: Options, start: int, end: int, first: str) -> bool:
     rest = page.text[start + len(first) : min(end, start + len(first) + 200)].lstrip()
     return options.labels.list_item.match(rest) is not None
-
-
-def _in_prose(
-    page: Page, options: Options, start: int, end: int, whole: str, last: str
-) -> Iterator[Statement]:
-    """Read an opening yes or no, and a reply of one sentence that names one option text."""
-    opening = _OPENING.match(clean(page.text[start : min(end, start + MAX_SENTENCE_CHARS)]))
-    if opening and not _JOINS.match(opening["rest"]):
-        slot = options.whole(opening[1])
-        if slot is not None:
-            yield Statement("opening word", start, min(end, start + 10), slot, opening[1])
-    sentence = clean(whole)
-    if not whole or len(whole) > MAX_SENTENCE_CHARS or _MORE_SENTENCES.search(sentence):
-        return
-    key = text_key(sentence)
-    if _UNSURE.search(key) or _SAYS.search(key):
-        return
-    words = in_words(key)
-    named = [hit for hit in options.named(words) if not _negated_name(words, hit)]
-    if any(_OR.match(words, end) or _OR_BEFORE.search(words, 0, start) for _, start, end in named):
-        return
-    positions = {position for position, _, _ in named}
-    if len(positions) == 1:
-        position = positions.pop()
-        text = options.keys[position]
-        if len(text) >= MIN_NAMED_CHARS or text.isdecimal() or not text.isascii():
-            slot = Slot(Reading.OPTION, (position,), "text")
-            yield Statement("one option named", start, end, slot, sentence)
-
-
-def _negated_name(words: str, hit: tuple[int, int, int]) -> bool:
-    before, after = words[max(0, hit[1] - 30) : hit[1]], words[hit[2] : hit[2] + 16]
-    return bool(
-        re.search(
-            r"\b(?:not|never|n't|isn't|neither|nor|except|without|than)\s(?:\w+\s)?\Z", before
-        )
-        or re.match(
-            r"\s(?:is|was|does|did|can|are)(?:\snot|n't|nt)\b|\s(?:isn|doesn|can|won)\b",
-            after,
-        )
-    )

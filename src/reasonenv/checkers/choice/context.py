@@ -9,7 +9,7 @@ import re
 
 from reasonenv.checkers.choice.page import Page
 
-__all__ = ["is_meant", "is_question", "sentence_before"]
+__all__ = ["is_example", "is_meant", "is_question", "sentence_before"]
 
 BEFORE_CHARS = 160
 """Before a cue, searched for the start of its sentence."""
@@ -48,13 +48,15 @@ _NEGATED = re.compile(
 )
 _IF = re.compile(
     r"\b(?:if(?! i (?:have|had|must))|suppose|supposing|assume|assuming|unless|had the|were the"
-    r"|wenn"
+    r"|otherwise|wenn"
     r"|falls|jeśli|gdyby|если|eğer|nếu|jika|kalau)\b|\bsi (?!dice)"
     r"|如果|假如|若|もし|만약|إذا|अगर|यदि"
 )
+_SUPPOSED = re.compile(r"\bwhat if\b|\A\s*(?:suppose|imagine)\b")
 _THEN = re.compile(r"\b(?:so|therefore|hence|thus|we (?:get|find|see|have|obtain))\b")
 _EXAMPLE = re.compile(
-    r"(?:e\.g\.|for example|for instance|such as|example|z\. ?b\.|zum beispiel|par exemple"
+    r"(?:format|template|e\.g\.|for example|for instance|such as|example|z\. ?b\."
+    r"|zum beispiel|par exemple"
     r"|por ejemplo|ad esempio|por exemplo|например|例如"
     r"|比如)[\s,:(]*[\"'*`(]{0,3}(?:the )?"
     r"(?:(?:final |correct )?(?:answer|antwort)(?: is)?:?\s*)?\Z"
@@ -64,8 +66,16 @@ _INSTRUCTION = re.compile(
     r"|should (?:be|look|read|say|end|contain)|the last line|one of the following|instructions?"
     r"|(?:put|place|write|give|enclose|box|provide|state|output) (?:your|the) (?:final )?"
     r"(?:answer|letter|choice|option)|you (?:asked|must|need|said|should)|template"
-    r"|question (?:is|asks))\b"
+    r"|question (?:is|asks)|(?:or|and|to|must|should) (?:state|say|decide|explain|determine)"
+    r" (?:that|whether|if|which))\b"
 )
+
+
+_CONCEDED = re.compile(
+    r"\s*(?:while|although|though|even though|whereas|obwohl|bien que|aunque|embora)\b[^,]{1,120},"
+    r"|.{1,140}, but (?=[^,]*\Z)"
+)
+_THEREFORE = ("so ", "therefore", "hence ", "thus ")
 
 
 def sentence_before(page: Page, at: int, lo: int) -> str:
@@ -86,19 +96,24 @@ def is_meant(page: Page, at: int, lo: int, *, by_verb: bool = False, would: bool
         would: the statement is in the conditional: with a condition it is not meant at all.
     """
     sentence = sentence_before(page, at, lo)
+    conceded = _CONCEDED.match(sentence)
+    if conceded:
+        sentence = sentence[conceded.end() :]
     if not sentence.strip(" *_#>\"'-"):
-        return "yes" if not _example(page, at, lo) else "no"
+        return "yes" if not is_example(page, at, lo) else "no"
     clause = sentence
     for mark in _CLAUSES:
         clause = clause[clause.rfind(mark) + 1 :]
     if (
         _NEGATED.search(clause)
-        or _OTHERS.search(sentence)
+        or _OTHERS.search(sentence, sentence.rfind(", but ") + 1)
         or (by_verb and _OTHER_SUBJECT.search(clause))
         or _HISTORY.search(clause)
-        or _INSTRUCTION.search(sentence)
-        or _example(page, at, lo)
+        or _INSTRUCTION.search(clause if clause[:8].strip().startswith(_THEREFORE) else sentence)
+        or is_example(page, at, lo)
     ):
+        return "no"
+    if _SUPPOSED.search(sentence):
         return "no"
     condition = None
     for condition in _IF.finditer(sentence):  # noqa: B007 - the last one is wanted
@@ -108,14 +123,18 @@ def is_meant(page: Page, at: int, lo: int, *, by_verb: bool = False, would: bool
     return "no" if would else "if"
 
 
-def _example(page: Page, at: int, lo: int) -> bool:
+def is_example(page: Page, at: int, lo: int) -> bool:
+    """Whether words such as "for example" or "in the format" stand right before a place."""
     return _EXAMPLE.search(page.low[max(lo, at - 30) : at]) is not None
 
 
+_TAG_QUESTION = re.compile(r"\bi (?:guess|think|suppose|believe)\Z|, (?:right|no|isn't it)\Z")
 _END = re.compile(r"[.!?\n。！？]")
 
 
 def is_question(page: Page, at: int, hi: int) -> bool:
     """Whether the sentence that goes on at a place ends in a question mark."""
     end = _END.search(page.text, at, min(hi, at + BEFORE_CHARS))
-    return end is not None and end[0] in "?？"
+    if end is None or end[0] not in "?？":
+        return False
+    return _TAG_QUESTION.search(page.low, at, end.start()) is None

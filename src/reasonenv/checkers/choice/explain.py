@@ -25,6 +25,7 @@ ANCHORS = {
     "whole reply": "the whole reply",
     "last line": "the last line",
     "closing label": "the label that ends the last line",
+    "closing text": "the option text that ends the last line",
     "first line": "the label on the first line",
     "opening word": "the word that opens the reply",
     "one option named": "the only option that its one sentence names",

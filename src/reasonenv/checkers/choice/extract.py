@@ -27,6 +27,7 @@ RETRACTION_CHARS = 220
 MAX_RUN = 12
 """Statements before the last one that are looked at for that."""
 SAID_CHARS = 80
+TOLD = "the options told again"
 
 _WORDLESS = re.compile(r"(?:[\W_]|\b(?:the|so|final|correct|my|and)\b)*", re.IGNORECASE)
 _JOINING_BOXES = re.compile(
@@ -41,6 +42,7 @@ _RETRACTED = re.compile(
     r"i(?:'m| am| was)|my answer (?:is|was)|the answer above is) (?:also |clearly |actually "
     r"|completely )?"
     r"(?:wrong|incorrect|not right|not correct|mistaken|a mistake|an error|false|right)(?P<kept>\b)"
+    r"|\A[\s,.;—–-]*(?:no,?\s)?(?:oh|oops|wait|hmm+|sorry|maybe not|or not)[\s,.!…?]*\Z"
     r"|\b(?:scratch|forget|ignore|disregard|strike) (?:that|this|it|my (?:last "
     r"|previous )?answer)\b"
     r"|\bi take (?:that|it) back\b|\bi (?:made|have made) a mistake\b|\bi retract\b"
@@ -49,7 +51,7 @@ _RETRACTED = re.compile(
     r"|(?:moment|nein|halt)[^.!?\n]{0,20}\b(?:falsch|nicht richtig)\b|\bdas ist falsch\b"
     r"|\bc'est faux\b|\beso (?:es|está) (?:incorrecto|mal)\b|\bisso está errado\b"
     r"|\bquesto è sbagliato\b"
-    r"|это неверно|это неправильно|不对|说错了|これは間違い|틀렸",
+    r"|это неверно|это неправильно|(?<![都均也皆])不对|说错了|これは間違い|틀렸",
     re.IGNORECASE,
 )
 _OR_ALSO = (
@@ -123,8 +125,14 @@ def extract_from(
         plain = plain_ending(page, options, parts[0][1])
         if plain is not None:
             return answer_from(plain, options, multiple)
+    shown = page.text
+    page = page.with_text(options.listing.mark(shown, page.low))
     found: ChoiceAnswer | None = None
     for lo, hi in parts:
+        told = options.listing.kind(shown[lo:hi].strip())
+        if told == "texts" or (told and not multiple):
+            found = found or ChoiceAnswer(None, "malformed", {"anchor": None, "reason": TOLD})
+            continue
         decided = _decide(page, options, lo, hi, multiple)
         if decided is not None:
             answer = answer_from(decided, options, multiple)
@@ -143,6 +151,10 @@ def _decide(page: Page, options: Options, lo: int, hi: int, multiple: bool) -> S
         if last.slot.reading is Reading.NEGATED:
             negated = negated or last
         elif last.conditional:
+            if conditional and conditional.slot.positions != last.slot.positions:
+                conditional = _with(
+                    conditional, several(*conditional.slot.positions, *last.slot.positions)
+                )
             conditional = conditional or last
         else:
             break
@@ -192,7 +204,8 @@ def _in_its_run(
             continue
         if after.start - before.end > RETRACTION_CHARS or not _WORDLESS.fullmatch(gap):
             break
-        run.update(before.slot.positions)
+        if before.slot.reading is Reading.OPTION or multiple:
+            run.update(before.slot.positions)
         after = before
     if len(run) >= SPAM_MARKERS or (multiple and last.anchor == "is right" and len(run) > 1):
         return _with(last, several(*run))

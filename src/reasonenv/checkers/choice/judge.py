@@ -8,6 +8,7 @@ from typing import Any
 
 from reasonenv.answer_format import AnswerFormat
 from reasonenv.checkers.choice.extract import ChoiceAnswer, answer_from, extract_from
+from reasonenv.checkers.choice.fold import fold
 from reasonenv.checkers.choice.labels import MAX_OPTIONS, letters
 from reasonenv.checkers.choice.options import Options, prepare
 from reasonenv.checkers.choice.reading import Reading, Slot
@@ -82,7 +83,9 @@ class ChoiceJudge:
         demanded = self.format.extract(shown)
         if demanded is None:
             return None
-        slot = read_slot(demanded, options) if demanded.strip() else Slot(Reading.EMPTY)
+        told = fold(demanded)
+        told = options.listing.mark(told, told.lower())
+        slot = read_slot(told, options) if demanded.strip() else Slot(Reading.EMPTY)
         place = "\\boxed{" if self.format.boxed else f"<{self.format.answer}>"
         start = shown.rfind(place, 0, max(0, shown.rfind(demanded)) + 1 if demanded else len(shown))
         start = max(start, 0)

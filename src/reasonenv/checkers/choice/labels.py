@@ -80,7 +80,7 @@ class Labels:
             rf"[\s*>#-]{{0,8}}(?:[Oo]ption |[Cc]hoice )?[\[(]?({either})[\]).:][*_]{{0,3}}\s?\S"
         )
         self.bare_line = re.compile(
-            rf"[ \t*_>#-]{{0,8}}[\[(]?({upper})[\])]?[*_.]{{0,4}}[ \t]*(?:\n|\Z)"
+            rf"\s{{0,4}}[ \t*_>#-]{{0,8}}[\[(]?({either})[\])]?[*_.]{{0,4}}[ \t]*(?:\n|\Z)"
         )
         self.joined = re.compile(
             rf"\s*{JOINER}\s*(?:also|maybe|possibly|perhaps|even|probably)\s+({upper}){_AFTER}"
@@ -94,14 +94,14 @@ class Labels:
             rf"{RATHER}[\s,:*(\"']*(?:option\s)?({upper}){_AFTER}", re.IGNORECASE
         )
         self.fast = re.compile(
-            r"[\s*_`$\"'(\[{:]{0,20}(?:\\(?:text|mathrm|mathbf|textbf|boxed|mathsf)\{){0,2}[(\[]?"
+            r"[\s*_`$\"'(\[{}:]{0,20}(?:\\(?:text|mathrm|mathbf|textbf|boxed|mathsf)\{){0,2}[(\[]?"
             rf"({upper})[)\]}}*_`$\"'.,!]{{0,8}}[ \t]*(?:\n|\Z)"
         )
         self.subject = re.compile(rf"{_BEFORE}({upper})[\])]?(?![{_LETTERS}0-9'])")
         self.corrected = re.compile(
-            rf"{CORRECTION}[\s,:;.*—–-]{{0,8}}(?:(?:it is|it's|it should be|should be|the answer is"
-            rf"|option|choice|that's|to|at|is)\s){{0,2}}[\s*_\[(\"']{{0,4}}({upper}){_AFTER}"
-            rf"[\])*_\"']{{0,4}}(?=\s*{TERMINATOR})",
+            rf"{CORRECTION}[ \t,:;.*—–-]{{0,8}}(?:(?:it is|it's|it should be|should be"
+            rf"|the answer is|option|choice|that's|to|at|is)\s){{0,2}}[ \t*_\[(\"']{{0,4}}"
+            rf"({upper}){_AFTER}[\])*_\"']{{0,4}}(?=\s*{TERMINATOR})",
         )
         self.connector = CONNECTOR
         self.before = re.compile(rf"{_BEFORE}{upper}[\])]?[\s.…-]*\Z")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from reasonenv.checkers.choice.context import is_meant
-from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options
+from reasonenv.checkers.choice.context import is_example, is_meant
+from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean
 from reasonenv.checkers.choice.page import Page
 from reasonenv.checkers.choice.reading import NOTHING, Reading, Slot
 from reasonenv.checkers.choice.slots import read_slot
@@ -25,6 +25,7 @@ _FIELD = re.compile(
     r"|label))?[\"']\s{0,4}:\s{0,4}"
     r"(?:\[([^\]\n]{0,300})\]|\"([^\"\n]{0,300})\"|'([^'\n]{0,300})'|(null|none|\d{1,3}))"
 )
+_TICKS = frozenset(("[x]", *"✅✓✔☑👉➡"))
 _TRUE = re.compile(r"\"([^\"\n]{1,3})\"\s?:\s?true")
 
 
@@ -34,10 +35,12 @@ def read_marked(
     """Read a box, a `####` line, a short tag, or `"B": true`; None where it holds nothing."""
     if stem == "####":
         return _hashes(page, options, at, lo, hi)
-    if stem[-1] in ">]":
+    if stem[-1] in ">]" and stem not in _TICKS:
         return read_tag(page, options, at, lo, hi)
     if stem.startswith('"'):
         return _true(page, options, at, lo)
+    if stem in _TICKS:
+        return _ticked(page, options, at, lo, hi)
     return _box(page, options, at, lo, hi)
 
 
@@ -67,6 +70,8 @@ def read_tag(page: Page, options: Options, at: int, lo: int, hi: int) -> Stateme
     start = max(page.low.rfind("<", near, at + 1), page.low.rfind("[", near, at + 1))
     opener = _TAG.match(page.low, start) if start >= 0 else None
     if not opener:
+        return None
+    if is_example(page, start, lo):
         return None
     page.reads.append(at)
     limit = min(hi, opener.end() + MAX_TAG_CHARS)
@@ -119,6 +124,25 @@ def _hashes(page: Page, options: Options, at: int, lo: int, hi: int) -> Statemen
     if slot is NOTHING or slot.by == "last words":
         return None
     return Statement("####", at, end, slot, content)
+
+
+def _ticked(page: Page, options: Options, at: int, lo: int, hi: int) -> Statement | None:
+    """Read `✅ B. Bergen` and `- [x] B`: a line that a tick opens."""
+    line = page.text.rfind("\n", max(lo, at - 12), at) + 1
+    if (line == 0 and at - lo > 11) or page.text[line if line else lo : at].strip(" *>#-+\t"):
+        return None
+    start = at + (3 if page.text[at] == "[" else 1)
+    limit = min(hi, start + MAX_SLOT_CHARS)
+    end = page.text.find("\n", start, limit)
+    said = page.text[start : end if end >= 0 else limit].lstrip("\ufe0f ")
+    lead = options.labels.lead.match(clean(said))
+    slot = read_slot(said, options)
+    page.reads.append(at)
+    if slot.reading not in (Reading.OPTION, Reading.CONTRADICTION) or slot.by == "last words":
+        return None
+    if slot.by == "label" and not (lead and options.labels.index(lead["label"]) >= 0):
+        return None
+    return Statement("mark", at, start + len(said), slot, said)
 
 
 def _true(page: Page, options: Options, at: int, lo: int) -> Statement | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from reasonenv.checkers.choice.fold import fold
 from reasonenv.checkers.choice.labels import Labels, letters, make_labels
+from reasonenv.checkers.choice.listing import Listing
 from reasonenv.checkers.choice.reading import Reading, Slot
 
 __all__ = ["MAX_SLOT_CHARS", "Options", "clean", "prepare", "text_key"]
@@ -45,8 +46,10 @@ def clean(text: str) -> str:
 
 
 _ARTICLE = re.compile(
-    r"(?:the|an?|der|die|das|le|la|les|l'|un|une|el|los|las|il|lo|o|os|as|het|de)[ ']+(?=\S)"
+    r"(?:the|an?|der|die|das|le|la|les|l'|un|une|el|los|las|il|lo|os|as|het|de)[ ']+(?=\S)"
+    r"|o +(?=[^\W\d_]{2})"
 )
+_SUBSCRIPT = re.compile(r"(?<=[A-Za-z)\]}])_\{?(\d{1,3})\}?")
 _SQUEEZED = re.compile(r"[\s{}\\,]+")
 _OUTER = " .。!！,，;；:：\"'「」"
 
@@ -57,6 +60,8 @@ def text_key(text: str) -> str:
     >>> text_key("  The **Pull** of the Moon. ")
     'pull of the moon'
     """
+    if "_" in text:
+        text = _SUBSCRIPT.sub(r"\1", text)
     key = clean(fold(text)).strip(_OUTER).casefold()
     article = _ARTICLE.match(key)
     key = _SQUEEZED.sub(" ", key[article.end() :] if article else key).strip()
@@ -91,14 +96,23 @@ class Options:
         self.are_true_and_false = sorted(self.keys) == ["false", "true"]
         self._openings = tuple({key[:4] for key in self.keys if key})
         self._values: list[tuple[Fraction, str] | None] | None = None
-        words = sorted((in_words(k) for k in set(self.keys) if k), key=len, reverse=True)
-        edged = "|".join(re.escape(word) for word in words if not _spaceless(word)) or r"(?!)"
-        inside = "|".join(re.escape(word) for word in words if _spaceless(word)) or r"(?!)"
-        self._named = re.compile(rf"(?<![^\W_])(?:{edged})(?![^\W_])|{inside}")
         self._by_words: dict[str, tuple[int, ...]] = {}
         for index, key in enumerate(self.keys):
             word = in_words(key)
             self._by_words[word] = (*self._by_words.get(word, ()), index)
+
+    @cached_property
+    def listing(self) -> Listing:
+        """Knows the options told again."""
+        return Listing(self.texts, self.labels.names)
+
+    @cached_property
+    def _named(self) -> re.Pattern[str]:
+        """Finds option texts in words, the longest first; most replies never need it."""
+        words = sorted(filter(None, self._by_words), key=len, reverse=True)
+        edged = "|".join(_edge(word) for word in words if not _spaceless(word)) or r"(?!)"
+        inside = "|".join(re.escape(word) for word in words if _spaceless(word)) or r"(?!)"
+        return re.compile(rf"(?<![^\W_])(?:{edged})(?![^\W_])|{inside}")
 
     def may_open(self, low: str, at: int) -> bool:
         """Whether an option's text may begin at a place of a text in lower case: a quick no."""
@@ -124,7 +138,9 @@ class Options:
     def whole(self, text: str) -> Slot | None:
         """Return the option whose whole text this is; None where it is none."""
         key = text_key(text)
-        found = self._by_key.get(key) or self._by_tight.get(key.replace(" ", ""))
+        found = self._by_key.get(key)
+        if not found and not self.labels.run.fullmatch(text.strip()):  # "A B" is no "ab"
+            found = self._by_tight.get(key.replace(" ", ""))
         if not found or not key:
             return None
         if len(found) > 1:
@@ -167,7 +183,7 @@ class Options:
             for index, other in enumerate(self._values)
             if other is not None
             and other[0] == value[0]
-            and (not value[1] or not other[1] or value[1] == other[1])
+            and (not value[1] or (not other[1] and value[1] != "%") or value[1] == other[1])
         )
         if found:
             one = len(found) == 1
@@ -199,6 +215,13 @@ def _value(text: str) -> tuple[Fraction, str] | None:
     unit = "".join((found["currency"] + (found["unit"] or "")).split()).strip("{}\\,;")
     unit = unit.replace("^\\circ", "degrees").replace("°", "degrees").replace("^{\\circ", "degrees")
     return (value if found["sign"] in ("", "+") else -value), unit.casefold()
+
+
+def _edge(word: str) -> str:
+    """Return a pattern for a text in words; a number is none inside another number."""
+    before = r"(?<![-+/^.])" if word[0].isdigit() else ""
+    after = r"(?![%/^°]|[.,+-]\d)" if word[-1].isdigit() else ""
+    return before + re.escape(word) + after
 
 
 def _spaceless(word: str) -> bool:

@@ -44,6 +44,13 @@ _TURN = re.compile(
 )
 
 
+_TOKEN_OPENINGS = ("<|", "</s>", "<e", "<E", "_turn>", "<｜", "INST]")
+FEW_COLONS = 40
+MAX_TURN_CHARS = 50
+"""The longest heading of a made-up turn."""
+_STRUCK_OPENINGS = ("~~", "<d", "<D", "<s", "<S", "\\c", "\\s")
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """What a reader sees.
@@ -60,19 +67,20 @@ class Page:
     kept: tuple[tuple[int, int], ...]
     reads: list[int] = field(default_factory=list)
 
+    def with_text(self, text: str) -> Page:
+        """Return the same page with another text of the same length, itself if it is the same."""
+        return self if text == self.text else Page(text, text.lower(), self.kept)
+
     def segments(self) -> Iterator[tuple[int, int]]:
         """Yield the parts between template tokens and made-up turns, wordless ones left out.
 
         Once an answer has been given, the parts behind it do not count (policy 22).
         """
         text = self.text
-        patterns = (_TURN, _TOKEN) if "<" in text or "[" in text else (_TURN,)
-        cuts = sorted(
-            cut.span()
-            for pattern in patterns
-            for kept in self.kept
-            for cut in pattern.finditer(text, *kept)
-        )
+        cuts = self._turns()
+        if any(text.find(one, *kept) >= 0 for one in _TOKEN_OPENINGS for kept in self.kept):
+            cuts += [cut.span() for kept in self.kept for cut in _TOKEN.finditer(text, *kept)]
+            cuts.sort()
         start = 0
         for cut, after in cuts:
             if cut > start and not text[start:cut].isspace():
@@ -80,6 +88,28 @@ class Page:
             start = max(start, after)
         if start < len(text) or not cuts:
             yield start, len(text)
+
+    def _turns(self) -> list[tuple[int, int]]:
+        """Return where the made-up turns begin: each has a colon, of which most replies have few.
+
+        Looking back from the colons is the faster way, as long as there are few of them.
+        """
+        text = self.text
+        colons: list[int] = []
+        for start, end in self.kept:
+            at = text.find(":", start, end)
+            while at >= 0 and len(colons) <= FEW_COLONS:
+                colons.append(at)
+                at = text.find(":", at + 1, end)
+        if len(colons) > FEW_COLONS:
+            return [cut.span() for kept in self.kept for cut in _TURN.finditer(text, *kept)]
+        turns = []
+        for colon in colons:
+            line = text.rfind("\n", max(0, colon - MAX_TURN_CHARS), colon)
+            cut = _TURN.match(text, line) if line >= 0 else None
+            if cut and cut.end() == colon + 1:
+                turns.append(cut.span())
+        return turns
 
 
 def read_page(completion: str, reasoning_tag: str | None = None) -> Page:
@@ -92,7 +122,7 @@ def read_page(completion: str, reasoning_tag: str | None = None) -> Page:
     if len(completion) > LONG_CHARS:
         return _long_page(completion, reasoning_tag)
     text = completion
-    if "<" in text or "◁" in text:
+    if ("<" in text or "◁" in text) and (reasoning_tag or "<|" in text or "think" in text.lower()):
         text = _without_thinking(text, reasoning_tag)
     if reasoning_tag and f"[{reasoning_tag}]" in text:
         text = _without_brackets(text, reasoning_tag)
@@ -125,7 +155,7 @@ def _without_brackets(text: str, tag: str) -> str:
 
 def _plain(text: str) -> str:
     text = fold(text)
-    if "~~" in text or "<" in text or "\\" in text:
+    if any(opening in text for opening in _STRUCK_OPENINGS):
         text = _STRUCK.sub(lambda struck: " " * len(struck[0]), text)
     return text
 

@@ -99,8 +99,13 @@ def _text_ticked(page: Page, options: Options, at: int, lo: int) -> Statement | 
     page.reads.append(start)
     words = in_words(text_key(page.text[start:at]))
     for position, _, end in reversed(options.named(words)):
-        if end == len(words) and not options.labels.standing.search(page.text, start, at):
+        if end == len(words):
+            token = options.labels.listed.match(page.text, start, at)
+            if not token and options.labels.standing.search(page.text, start, at):
+                continue
             slot = Slot(Reading.OPTION, (position,), "text")
+            if token and options.labels.index(token[1]) != position:
+                slot = Slot(Reading.CONTRADICTION, (position,), "text")
             return Statement("mark", start, at + 1, slot, page.text[start : at + 1])
     return None
 

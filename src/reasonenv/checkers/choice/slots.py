@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from reasonenv.checkers.choice.fold import ARABIC_LABELS, fold
+from reasonenv.checkers.choice.listing import TOLD
 from reasonenv.checkers.choice.options import MAX_SLOT_CHARS, Options, clean, in_words, text_key
 from reasonenv.checkers.choice.positions import read_position
 from reasonenv.checkers.choice.reading import NOTHING, Reading, Slot, several
@@ -31,7 +32,7 @@ _NEGATION = re.compile(
 )
 _BUT = (
     r"(?<!any )(?<!thing )(?:\bbut(?: rather)?|\bsondern|\bmais|\bsino|\bbensì|\bmas|\bmaar|\blecz"
-    r"|\bа|而是)[\s:*(]*(?:option\s+)?"
+    r"|\bа|\btylko|而是|,\s?是)[\s:*(]*(?:option\s+)?"
 )
 _LEAD = re.compile(
     r"(?:(?:the|la|le|el|il|die|der|das|(?-i:o|a))\s+)?(?:(?:final|correct|best|right|richtige"
@@ -60,14 +61,21 @@ _MAY_FOLLOW_ARTICLE = re.compile(
     r"|parce|puisque|est|porque|pues|ya|es|è|perché|poiché|pois|é|omdat|want|bo|ponieważ|gdyż"
     r"|потому|так|çünkü|vì|karena)\b)[^\W\d_A-Z]"
 )
+_PRONOUN_VERB = re.compile(
+    r"'|\s(?:am|was|have|had|do|did|don't|can|can't|cannot|could|couldn't|will|won't|would|think"
+    r"|thought|believe|guess|know|choose|chose|pick|picked|say|said|need|see|feel|hope|apologi[sz]e"
+    r"|must|might|may|should|also|really|just|find|am)\b"
+)
 _ENDS_TEXT = re.compile(
     r"\s*(?:\Z|[.;:,(—–!?)\n-](?!\d)|(?:because|since|as|which|who|with|due|and is|being|where"
     r"|weil|da|denn|ist|car|parce|puisque|porque|pues|perché|perche|pois|omdat|want|ponieważ)\b)"
 )
+_ENDS_OR_THAT = re.compile(rf"{_ENDS_TEXT.pattern}|\s*that\b")
 _ENDS_AFTER_LABEL = re.compile(r"\s*(?:\Z|[.;:!?)\n](?!\d))")
 _LABEL_LAST = r"(?P<text>.{{1,300}}?)\s*(?:[\[(]|[,;:—–-]\s|,?\s)(?:option\s|choice\s|answer\s)?"
 _NOT_NAMED = re.compile(
-    r"\b(?:not|never|no|n't|neither|nor|except|rather than|instead of|or|and|unless|if|than)\b"
+    r"\b(?:at least|at most|more than|less than|fewer than|greater than|up to|between|over|under"
+    r"|not|never|no|n't|neither|nor|except|rather than|instead of|or|and|unless|if|than)\b"
     r"|n't\b"
 )
 _POST_NEGATION = re.compile(r"\s*(?:değil|ではな|ではあり|じゃな|[이가]?\s?아니|नहीं)")
@@ -77,7 +85,7 @@ _PLACEHOLDER = re.compile(
 )
 _OUTER = " .:,;!?-–—。，！？、|"
 _REJECTED = re.compile(
-    r"[\s:.)\]–—-]{0,5}(?:(?:is|are|was|seems|looks|ist|est|es|è|é|jest|to)\s)?(?:(?:clearly|also"
+    r"[\s:.)\]|–—-]{0,5}(?:(?:is|are|was|seems|looks|ist|est|es|è|é|jest|to)\s)?(?:(?:clearly|also"
     r"|too|just"
     r"|simply|obviously|therefore|definitely)\s)?(?:wrong|incorrect|false\b|not\b|no\b(?=[\s.,;]"
     r"|\Z)|out\b"
@@ -103,6 +111,8 @@ def read_slot(raw: str, options: Options) -> Slot:
         raw: the words, with whatever marks stand around them; the first 600 characters count.
         options: of the problem.
     """
+    if TOLD in raw or options.listing.kind(raw):
+        return several(*range(len(options.texts)))
     raw = fold(raw[:MAX_SLOT_CHARS])
     if len(options.labels.listed.findall(raw)) > 1:  # `clean` joins the lines
         told = [options.labels.index(token) for token in options.labels.listed.findall(raw)]
@@ -133,6 +143,16 @@ def _read(slot: str, options: Options, leads: int) -> Slot:
         found = options.label(bare["label"])
         if found.reading is Reading.OPTION:
             return found
+    run = None if bare else labels.run.fullmatch(inner)
+    if run:
+        tokens = re.findall(labels.upper, inner)
+        told = [labels.index(token) for token in tokens]
+        if (
+            len({*told} - {-1}) == len(options.texts)
+            and -1 not in told
+            and (len(inner) > sum(map(len, tokens)) or inner not in options.texts)
+        ):
+            return several(*told)  # all of them, whatever the texts say
     whole = options.whole(slot)
     if whole is not None:
         return whole
@@ -151,15 +171,12 @@ def _read(slot: str, options: Options, leads: int) -> Slot:
         named = labels.standing.findall(slot, 0, 80)
         if len(set(named)) > 1:
             return several(*(labels.index(token) for token in named))
-    run = labels.run.match(inner)
-    if run and run.end() == len(inner):
-        told = [labels.index(token) for token in re.findall(labels.upper, inner)]
-        if -1 not in told:
-            return several(*told)
+    if run and -1 not in told:
+        return several(*told)
     return (
         _labelled(slot, options)
         or _text_first(slot, options)
-        or options.prefix(slot, _ENDS_TEXT)
+        or options.prefix(slot, _ENDS_TEXT if options.are_true_and_false else _ENDS_OR_THAT)
         or options.number(slot.strip(" :,;!?"))
         or _texts_joined(slot, options)
         or _last_words(slot, options)
@@ -200,6 +217,8 @@ def _labelled(slot: str, options: Options) -> Slot | None:
                 return None
     elif not (alone or bracketed or rest[:1] in ".):,;" or rest[:1].isspace()):
         return None
+    elif not bracketed and token in "Ii" and _PRONOUN_VERB.match(rest):
+        return None  # the pronoun
     answer = options.label(token)
     if answer.reading is Reading.OUT_OF_RANGE:
         return answer if alone or bracketed or rest[:1] in ".):" else None
@@ -211,6 +230,9 @@ def _labelled(slot: str, options: Options) -> Slot | None:
         return Slot(Reading.NEGATED, answer.positions)
     if not bracketed and _VERB.match(rest):
         return None  # a sentence about the option: `spoken` knows whether it calls it right
+    spelled = options.whole(rest[1:]) if rest[:1] == "," else None
+    if spelled is not None and spelled.positions == answer.positions:
+        return answer
     joined = _joined(answer, rest[:BESIDE_CHARS], options)
     if joined is not None:
         return joined

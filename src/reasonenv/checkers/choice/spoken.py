@@ -23,6 +23,7 @@ CHOSEN_CHARS = 300
 _AFTER_NOUN = re.compile(AFTER_NOUN)
 _NOT_THE_ANSWER = re.compile(
     r"\b(?:one|another|each|every|other|wrong|incorrect|any|next|which|what|no|false|second-best"
+    r"|second|third|alternative|alternate|backup|runner-up"
     r"|possible|your|falsche|previous|mauvaise|whose)\s?(?:possible )?\Z"
 )
 _OPTION_NOUNS = frozenset(
@@ -50,6 +51,13 @@ _OPTION_NOUNS = frozenset(
         "alternativa",
     ]
 ) | {"phương án", "lựa chọn"}
+_RIGHT_BEFORE = re.compile(r"\b(?:correct|right|final)\s\Z")
+_RELATIVE = re.compile(r"\b(?!(?:think|believe|guess|say|so|and|but|since|as|wait)\s)[^\W\d_]+\s\Z")
+_CLASS = re.compile(
+    r"(?:option|choice|answer|letter|opción|opção|opzione|optie|lettre|lettera|letra|letter|antwort"
+    r"|réponse|respuesta|resposta|risposta|antwoord|вариант|ответ)"
+)
+_IMPERATIVE = re.compile(r"\b(?:find|compute|calculate|determine) (?:the|an?) (?:\w+ )?\Z")
 _BLANK = re.compile(rf"[\s*_:：>]{{0,{MAX_BLANK_CHARS}}}")
 _SENTENCE = re.compile(
     r"(?<=[^A-Z\s(.][.!?])\s+(?=\S)|(?<=\.\.)\s+(?=\S)|(?<=[。！？])|\s(?=Wait\b|Hmm\b|hmm,)"
@@ -64,13 +72,15 @@ _AFTER_CHOSEN = re.compile(
     r"(?:s|n|d|ed|ing)?(?![^\W\d_])[,:]?[\s*_]{0,4}(?:\s?(?:with|for|to|on|is"
     r"|as my (?:final )?answer"
     r"|my (?:final )?answer|the answer|the|us with|me with|only|just|also|l'|la|le|el|il|die|de"
+    r"|[ao](?=\s(?:op|letra|alternativa))"
     r"|auf)"
     r"(?=[\s:(*]))?[:]?[\s*_\"'(\[]{0,4}"
 )
 _AFTER_CHOSEN_CJK = re.compile(r"[了择項项:：]{0,2}[\s*_\"'(\[（【]{0,4}")
 _CHOSEN_ENDS = re.compile(
     r"[\s)\]*_\"'}]{0,4}(?:\Z|\n|[.,;:!?)—–。，！？、-]|项|項|吧|了|\(|(?:because|since|as|with|for|here"
-    r"|over|instead|rather|and not|due|weil|da|denn|car|parce|porque|pues|perché|pois|omdat|bo"
+    r"|over|instead|rather|and not|due|then|kiezen|wählen|nehmen|sagen|zeggen"
+    r"|weil|da|denn|car|parce|porque|pues|perché|pois|omdat|bo"
     r"|потому|çünkü|vì|karena)\b|[\u3040-\u30ff\u4e00-\u9fff])"
 )
 _FIRST_PERSON = re.compile(r"\bi(?:'d|'ll|'m| would| will| am)?\s(?:\w+ly\s|now\s|must\s)?\Z")
@@ -116,7 +126,13 @@ def read_noun(
     elif before.isalpha() and before < "\u0590":
         return None
     found = _AFTER_NOUN.match(low, at + len(stem), hi)
-    if not found or (stem in _OPTION_NOUNS and found["plural"]):
+    if not found:
+        return None
+    if (
+        stem in _OPTION_NOUNS
+        and found["plural"]
+        and not _RIGHT_BEFORE.search(low, max(lo, at - 10), at)
+    ):
         return None
     if _NOT_THE_ANSWER.search(low, max(lo, at - 24), at):
         return None
@@ -141,6 +157,8 @@ def read_noun(
         return None
     if stem in ("solution", "response", "letter") and slot.by in ("number", "position"):
         return None
+    if slot.by == "number" and _IMPERATIVE.search(low, max(lo, at - 30), at):
+        return None  # "Find the exact answer: 942 / 3" is the question
     would = (found["is"] or "") in ("would be", "wäre", "serait", "sería", "sarebbe", "seria")
     meant = is_meant(page, at, lo, would=would)
     if meant == "no" or (would and " if " in low[end : end + 80].split("\n")[0] + " "):
@@ -201,10 +219,10 @@ def _slot_span(page: Page, after: int, hi: int) -> tuple[int, int, bool]:
     return start, end if end >= 0 else limit, "\n" in page.text[after:start]
 
 
-def _with_next_lines(page: Page, options: Options, fast: re.Match[str], hi: int) -> Slot:
+def _with_next_lines(page: Page, options: Options, first: re.Match[str], hi: int) -> Slot:
     """Read a label alone on its line, and labels alone on the lines below it."""
-    positions = [options.labels.index(fast[1])]
-    found = options.labels.bare_line.match(page.text, fast.end(), hi)
+    positions = [options.labels.index(first[1])]
+    found = options.labels.bare_line.match(page.text, first.end(), hi)
     while found and len(positions) < 30:
         positions.append(options.labels.index(found[1]))
         if found.end() >= hi:
@@ -222,6 +240,11 @@ def _read_line(page: Page, options: Options, start: int, end: int, crossed: bool
         item = labels.list_item.match(below)
         if item:  # the options told again, or several of them
             return _list(page, options, start, hi)
+    bare = labels.bare_line.match(text, start, hi)
+    if bare and labels.index(bare[1]) >= 0:
+        column = _with_next_lines(page, options, bare, hi)
+        if column.reading is not Reading.OPTION:
+            return column
     sentence = _SENTENCE.split(line, maxsplit=1)[0]
     slot = read_slot(sentence, options)
     if crossed and slot.reading is Reading.OPTION and slot.by == "label":
@@ -255,7 +278,11 @@ def read_chosen(
     """Read what follows "I choose", "that leaves", "it's", "选" ..."""
     low = page.low
     before = low[at - 1] if at > lo else " "
+    if stem[0] == ",":  # "不是A，是C": what stands before is another clause
+        at, before, stem = at + 1, ",", stem[1:]
     if before.isalpha() and before < "\u0590":
+        return None
+    if stem in ("that is", "that's") and _RELATIVE.search(low, max(lo, at - 24), at):
         return None
     pattern = _AFTER_CHOSEN if stem < "\u2e80" else _AFTER_CHOSEN_CJK
     found = pattern.match(low, at + len(stem), hi)
@@ -267,7 +294,8 @@ def read_chosen(
     lead = options.labels.lead.match(page.text, start, hi)
     if lead and lead["label"].islower() and not lead["close"]:
         lead = None
-    if not lead and stem not in _ALSO_TEXT and not options.may_open(low, start):
+    named = lead or stem in _ALSO_TEXT or _CLASS.match(low, start)
+    if not named and not options.may_open(low, start):
         return None
     if "\n" in low[at:start]:
         return None
@@ -282,8 +310,7 @@ def read_chosen(
         return None
     if slot.by == "label":
         lead = re.match(
-            rf"\W{{0,4}}(?:(?:option|choice|answer"
-            rf"|letter)\s+)?[*_(\[\"']{{0,4}}{options.labels.upper}",
+            rf"\W{{0,4}}(?:{_CLASS.pattern}\s+)?[*_(\[\"']{{0,4}}{options.labels.upper}",
             line,
             re.IGNORECASE,
         )

@@ -24,7 +24,7 @@ from reasonenv.checkers.choice.spoken import (
 
 __all__ = ["MAX_CUES", "MAX_READS", "statements"]
 
-MAX_CUES = 800
+MAX_CUES = 600
 """Cue words of one completion that are looked at, from its end."""
 MAX_READS = 50
 """Slots of one completion that are read without a decision, from its end: a reply with more of them

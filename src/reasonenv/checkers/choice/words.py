@@ -48,7 +48,7 @@ NOUN_STEMS = _listed(
         " svar vastaus odpověď odpoveď răspuns válasz απάντηση תשובה คำตอบ"
     ).replace(" ", ","),
     "đáp án,câu trả lời,trả lời,phương án,lựa chọn,right one,correct one,correct:,right answer:"
-    ",remaining:,richtig:,correcta:",
+    ",remaining:,richtig:,correcta:,ans.",
 )
 """Nouns for the answer, in lower case; several words where a language has no shorter one."""
 
@@ -88,7 +88,7 @@ _CJK_COPULA = (
 )
 _CJK_NEGATED = r"不是|不为|并非|不可能是|不选"
 AFTER_NOUN = (
-    r"(?P<plural>s|es|en|ın|ı)?(?P<close>[*_\"'\])】」』]{0,4})"
+    r"(?P<plural>s|es|en|ın|ı|nya)?(?P<close>[*_\"'\])】」』]{0,4})"
     rf"(?P<qualifier>(?:[ \t]{{0,3}}[(\[]?(?:{_QUALIFIER})\b[)\]]?){{0,4}})"
     r"[*_\"'\])】」』]{0,4}[ \t]{0,4}"
     rf"(?:(?P<not>(?:{_NEGATED})(?!\w)|{_CJK_NEGATED})"
@@ -99,7 +99,7 @@ AFTER_NOUN = (
 )
 """After such a noun, in lower case: what says that the answer follows."""
 
-CHOSEN_STEMS = _listed(
+_CHOSEN = _listed(
     "choose,chose,pick,select,go with,going with,went with,go for,going for,vote for,voting for"
     ",opt for,settle on,settling on,settle for,answer with,left with,leaves us with,leaves"
     ",leaving us with,leaving only,leaving,must be,has to be,it's,it is,that's,that is"
@@ -108,15 +108,18 @@ CHOSEN_STEMS = _listed(
     ",i think,i say,i'd say,i would say,i guess,i believe,stick with"
     ",sticking with,commit to,my answer to,switch to,lean towards,leaning towards,lean to"
     ",ich wähle,wähle ich,nehme ich,ich nehme,für option,entscheide mich für,tippe auf,bleibt nur"
-    ",es ist,richtig ist,richtig wäre,korrekt ist,la bonne est,la correcta es,la corretta è"
+    ",es ist,richtig ist,richtig wäre,korrekt ist,la bonne est,la correcta es"
+    ",lo correcto es,o correto é,a certa é,la corretta è"
     ",a correta é,je choisis,choisis,je dirais,c'est,il reste,elijo,escojo,selecciono,opto por"
     ",me quedo con,diría,es la,escolho,seleciono,marco,fico com,scelgo,seleziono,opto per,direi"
     ",ik kies,kies ik,wybieram,stawiam na,zostaje,выбираю,выберу,остаётся,остается"
     ",选择,选,選擇,選,chọn,memilih,pilih,أختار,اخترت,اختر,jag väljer,jeg velger,jeg vælger"
     ",so,hence,thus,therefore,daher,somit,also,donc,quindi,portanto,por tanto,por lo tanto,zatem"
     ",więc,поэтому,значит,следовательно,因此,所以,故,vybírám,aleg,seçiyorum:,je vais avec"
-    ",me decanto por"
+    ",me decanto por,escolheria,elegiría,escogería,sceglierei,choisirais,ich würde,würde ich"
+    ",ik zou voor,ik zou,opterais pour,而是"
 )
+CHOSEN_STEMS = (*_CHOSEN, ",是")
 """Verbs before an option, in lower case."""
 
 PREDICATE = (
@@ -134,11 +137,13 @@ PREDICATE = (
     r"|\s(?:the|my) (?:best|correct|right|only possible|only|final|obvious)\s"
     r"(?:reading|answer|choice|option|fit|match|pick|one|candidate)(?!\w)"
     r"|\s(?:fits|matches|works|describes it|answers it) (?:best|the best|perfectly|exactly)(?!\w)"
+    r"|\s{0,2}(?:<-{1,3}|←)(?=\s*(?:this|that|correct|right|my|the|answer|here|\Z|\n|\())"
+    r"|\s(?:is|seems|looks) (?:clearly |much )?better(?=\s{0,3}(?:[.!;]|\n|\Z))"
     r"|\s(?:fits|survives|wins|remains|is left|stands|is my (?:choice|answer|pick)|it is"
     r"|gets my vote|is what i (?:choose|pick))(?=\s{0,3}(?:[.!,;:)]|\n|\Z))"
-    r"|\s?[:=—–-]\s{0,3}\**(?:correct|right|yes|true|richtig|wahr|ja|correcta?|verdadero|vrai"
+    r"|\s?[:=|—–-]\s{0,3}\**(?:correct|right|yes|true|richtig|wahr|ja|correcta?|verdadero|vrai"
     r"|oui|vero|sì|sim|certo|poprawn[aey]|верно|да|正确|对|正しい)\**(?![\w'-])"
-    r"|[^\S\n]{0,3}[\])*:—–-]{0,4}[^\S\n]{0,3}(?:✅|✓|✔|☑|🗸|\(correct\)|\[correct\]|\(✓\))"
+    r"|[^\S\n]{0,3}[\])*:|—–-]{0,4}[^\S\n]{0,3}(?:✅|✓|✔|☑|🗸|\(correct\)|\[correct\]|\(✓\))"
     # German, French, Spanish, Portuguese, Italian, Dutch, Polish
     r"|\s(?:ist|stimmt|est|es|está|é|è|is|jest|to|är|er)\s(?:(?:die|das|la|le|a|o|de|het|ta|also"
     r"|somit"
@@ -167,7 +172,7 @@ PREDICATE = (
 PREDICATE_STEMS = _listed(
     "correct,right,best,answer,choice,final,fits,matches,works,survives,wins,remains,is left,stands"
     ",it is,my vote,closest,most ,odd one,winner,option that,option which,only one,only option"
-    ",my pick,: yes,: true,richtig,korrekt,zutreff,stimmt"
+    ",my pick,better,<-,←,: yes,: true,richtig,korrekt,zutreff,stimmt"
     ",trifft,passt,juste,exact,bonne,réponse,respuesta,resposta,corrett,giust,esatt,risposta,cert"
     ",juist,goede,antwoord,antwort,poprawn,prawidłow,właściw,correta,правильн,верн,подходит,doğru"
     ",seçiyorum,đúng,jawaban,benar,✅,✓,✔,☑,正确,正確,对的,符合,最佳,最合适,正しい,正解,適切,正答,選,정답,맞"
@@ -175,7 +180,10 @@ PREDICATE_STEMS = _listed(
 )
 """In lower case: one of these stands in each predicate."""
 
-MARK_STEMS = ("\\box", "\\fbox", "####", "<ans>", "<final>", "[ans]", '": true', '":true')
+MARK_STEMS = (
+    *("\\box", "\\fbox", "####", "<ans>", "<final>", "[ans]", '": true', '":true'),
+    *("[x]", "✅", "✓", "✔", "☑", "👉", "➡"),
+)
 """Markup, in lower case."""
 
 CORRECTION_STEMS = _listed(

@@ -1,4 +1,4 @@
-"""The page on multiple choice environments says what is so."""
+"""The page on multiple choice says what is so."""
 
 import re
 from pathlib import Path
@@ -12,16 +12,22 @@ from reasonenv.problems import CATALOGUE
 from reasonenv.problems.choice_references import freedom_of
 from reasonenv.rewards import from_config
 
-PAGE = (Path(__file__).parents[1] / "docs" / "multiple-choice-env.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "multiple-choice.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_each_example_runs(example):
     names = {}
-    exec(compile(example, "docs/multiple-choice-env.md", "exec"), names)
+    exec(compile(example, "docs/multiple-choice.md", "exec"), names)
     if "scores" in names:
         assert names["scores"].terms["permutation_consistency"].tolist() == [0.0] * 3
+    elif "extract_choice" in names:
+        assert (
+            names["extract_choice"]("Not A. So the answer is (b).", names["options"]).letter == "B"
+        )
+        found = names["extract_choice"]("Answer: A or B", names["options"])
+        assert found.detail["reason"] == "several labels"
     else:
         assert names["info"] == {"problem_id": "star"}
         assert set(names["env"].problem.metadata["labels"]) <= {"1", "2", "3"}
