@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from reasonenv.trainers import tiny  # noqa: E402
+from reasonenv.trainers import tiny
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "rewards"
 
