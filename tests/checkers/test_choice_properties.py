@@ -4,7 +4,7 @@ import json
 import string
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from reasonenv.checkers import ChoiceJudge, extract_choice
@@ -150,6 +150,8 @@ labelled = st.none() | st.sampled_from([("1", "2", "3"), ("I", "II", "III"), ("x
 
 @settings(max_examples=400)
 @given(texts, st.lists(st.text(max_size=8) | st.sampled_from(OPTIONS), min_size=2, max_size=6))
+@example("选(A", ["x", "y"])
+@example("I choose (A", ["x", "y"])
 def test_no_text_raises_and_a_letter_is_always_one_of_the_options(completion, options):
     found = extract_choice(completion, options)
     assert found == extract_choice(completion, options)

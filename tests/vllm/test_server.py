@@ -100,7 +100,7 @@ def test_the_members_of_a_group_are_asked_their_own_views(server, tmp_path):
         lora=LORA,
         grpo={**GRPO, "vllm_server_base_url": server, "vllm_max_model_length": 1024},
     ).train()
-    rows = read_rollouts(run.run, "train")
+    rows = [row for row in read_rollouts(run.run) if row["group_id"].startswith("train")]
     assert [json.loads(row["rendering"])["view"] for row in rows] == [0, 1, 0, 1] * 2
     assert len({row["prompt"] for row in rows}) == 4
     # Each completion was sampled after its own prompt: the engine's log-probabilities say so.

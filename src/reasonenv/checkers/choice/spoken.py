@@ -336,7 +336,7 @@ def read_chosen(
         )
         if joined:
             slot = several(options.labels.index(joined[1]), *slot.positions)
-    return Statement("chosen", at, start + len(line), slot, line)
+    return Statement("chosen", at, start + len(line) - len(opened), slot, line)
 
 
 def _concluded(

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import requests
 from trl.generation.vllm_client import VLLMClient
 
 from reasonenv.errors import EngineError
 
 __all__ = ["AdapterClient"]
+
+_SECONDS = 120.0  # a server may be busy with others' requests when an adapter comes
 
 _HOW = (
     "start it with --enable-lora --max-loras 2 --max-lora-rank {rank} and with "
@@ -39,7 +42,8 @@ class AdapterClient(VLLMClient):
             EngineError: the server refuses; it goes on with the adapter that it had.
         """
         body = {"lora_name": name, "lora_path": str(folder.resolve())}
-        reply = self.session.post(f"{self.base_url}/v1/load_lora_adapter", json=body)
+        # Not by the session, which would ask a server that refuses again and again.
+        reply = requests.post(f"{self.base_url}/v1/load_lora_adapter", json=body, timeout=_SECONDS)
         if reply.status_code != 200:
             how = _HOW.format(rank=rank)
             raise EngineError(
