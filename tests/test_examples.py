@@ -20,7 +20,7 @@ def test_an_experiment_trains_its_arms_tells_figures_and_draws_a_picture(tmp_pat
     tiny.save(*tiny.make("tagged", steps=1), tmp_path / "model")
     command = [sys.executable, str(EXAMPLES / "fail_fast.py"), "--model", str(tmp_path / "model")]
     done = subprocess.run(
-        [*command, "--out", str(tmp_path / "out"), "--seeds", "1", "--steps", "1"],
+        [*command, "--out", str(tmp_path / "out"), "--seeds=1", "--steps=1", "--held-out=4"],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,

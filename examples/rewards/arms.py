@@ -36,6 +36,7 @@ class Experiment:
         watch: metric of an evaluation -> what the picture calls it.
         hard: the share of training problems that the model cannot solve: sums of four digits.
         steps: optimizer steps.
+        held_out: problems of an evaluation.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Experiment:
     watch: dict
     hard: float = 0.0
     steps: int = 30
+    held_out: int = 100
 
     def main(self):
         """Run from the command line."""
@@ -54,8 +56,9 @@ class Experiment:
         )
         parser.add_argument("--seeds", type=int, default=3)
         parser.add_argument("--steps", type=int, default=self.steps)
+        parser.add_argument("--held-out", type=int, default=100, help="problems of an evaluation")
         options = parser.parse_args()
-        self.steps = options.steps
+        self.steps, self.held_out = options.steps, options.held_out
         if not options.model.is_dir():
             print("making the `tagged` model: about ten minutes, once", flush=True)
             options.model.parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +114,7 @@ class Experiment:
                     "beta": 0.0,
                 },
                 lora={"r": 16, "lora_alpha": 32, "target_modules": "all-linear"},
-                eval={"every": 10, "problems": 100, "data": str(held_out)},
+                eval={"every": 10, "problems": self.held_out, "data": str(held_out)},
             ).train()
         return read_metrics(run, "eval")
 
