@@ -55,7 +55,7 @@ def test_a_killed_study_goes_on_and_a_failing_arm_costs_itself_alone(tmp_path: P
         runs=[
             {"label": "G4", "set": {"grpo.num_generations": 4}},
             {"label": "G8", "set": {"grpo.num_generations": 8}},
-            {"label": "broken", "set": {"model": "no/such-folder"}},
+            {"label": "broken", "set": {"model": "/no/such-folder"}},
             {"label": "after", "set": {"lora.match_parameters": "{run:broken}"}},
         ],
         set={**TINY["set"], "steps": 9, "checkpoint": {"every": 3}},
