@@ -1,9 +1,8 @@
 """A strong preference for brevity, added to the task or used to break its ties.
 
-Added with weight 4, brevity outbids the task (with 2 it did not): a short guess that is right one
-time in three earns
-more than reasoning that is right four times in five. In `lexicographic(task, tie_breaker)` no
-weight can do that: brevity orders the right answers among themselves, and the wrong ones.
+Added with weight 4, brevity outbids the task (with 2 it did not): the policy ends in completions of
+a few tokens that are never right. In `lexicographic(task, tie_breaker)` no weight can do that:
+brevity orders the right answers among themselves, and the wrong ones.
 
     python examples/rewards/tie_breaker.py
 """
