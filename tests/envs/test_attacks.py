@@ -55,7 +55,7 @@ def found(report):
 @pytest.mark.parametrize(
     ("env", "kwargs", "more"),
     [
-        ("reasonenv/Arithmetic-v0", {}, {"every number", "either number"}),
+        ("reasonenv/Arithmetic-v0", {}, {"every number", "either number", "sum restated"}),
         ("reasonenv/Countdown-v0", {}, {"every number", "either number"}),
         (
             "reasonenv/ARC-Challenge-v0",

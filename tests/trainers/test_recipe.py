@@ -140,6 +140,7 @@ def test_a_dry_run_describes_recipe_and_batches_without_a_model(tmp_path: Path) 
         ({"grpo": {"loss_type": "dapoo"}}, ["grpo.loss_type='dapoo'", "did you mean `dapo`"]),
         ({"lora": {"r": "many"}}, ["lora.r='many'", "integer"]),
         ({"env_args": {"layuot": {}}}, ["layuot", "did you mean `layout`"]),
+        ({"env_args": {"digits": 3}}, ["option of its problems", "options: {digits: ...}"]),
         ({"env_args": {"max_turns": 0}}, ["env_args", "max_turns=0"]),
         ({"lora": {"target_modules": "nowhere"}}, ["does not fit tiny", "nowhere"]),
     ],

@@ -7,7 +7,9 @@ from typing import Protocol, runtime_checkable
 
 from reasonenv.types import Cost, Problem, Status, Verdict
 
-__all__ = ["Judge", "judge_safely"]
+__all__ = ["Judge", "concurrency_of", "judge_safely"]
+
+_CONCURRENCY = 32  # for judges that wait (a server, a pool); pure Python ones ask for one
 
 
 @runtime_checkable
@@ -23,8 +25,15 @@ class Judge(Protocol):
         ...
 
 
+def concurrency_of(judge: Judge) -> int:
+    """Return how many answers a judge is worth asking for at a time: its `concurrency`, or 32."""
+    return max(1, int(getattr(judge, "concurrency", _CONCURRENCY)))
+
+
 def judge_safely(judge: Judge, problem: Problem, completion: str) -> Verdict:
     """Return `judge`'s verdict with its measured cost; a judge that raises is a CHECKER_ERROR.
+
+    What a judge measured itself is kept.
 
     This is the boundary at which a broken checker turns into a status instead of a wrong answer
     or a dead run.
@@ -40,7 +49,7 @@ def judge_safely(judge: Judge, problem: Problem, completion: str) -> Verdict:
     memory = verdict.cost.peak_memory_bytes
     cpu_seconds = verdict.cost.cpu_seconds
     cost = Cost(
-        seconds=time.perf_counter() - wall,
+        seconds=verdict.cost.seconds or time.perf_counter() - wall,
         cpu_seconds=time.thread_time() - cpu if cpu_seconds is None else cpu_seconds,
         peak_memory_bytes=memory,
     )

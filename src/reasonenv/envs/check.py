@@ -226,6 +226,8 @@ def _junk_for(env: ReasoningEnv, sample: list[Problem], number: int) -> Iterator
     yield "junk in the demanded layout", render("qwxz", "lorem ipsum")
     yield "the prompt echoed", env.prompt_text(problem)
     yield "the prompt echoed as the answer", render(env.question(problem), "")
+    if "expression" in problem.metadata:
+        yield "the sum restated as its result", render(str(problem.metadata["expression"]), "")
     options = [str(option) for option in problem.metadata.get("options") or ()]
     labels: list[str] = []
     if options:

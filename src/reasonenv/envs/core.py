@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium.spaces import Space
 
 from reasonenv.answer_format import AnswerFormat
-from reasonenv.checkers.base import Judge, judge_safely
+from reasonenv.checkers.base import Judge, concurrency_of, judge_safely
 from reasonenv.envs.endings import ending
 from reasonenv.envs.spaces import MessagesSpace, UnicodeText
 from reasonenv.errors import (
@@ -38,8 +38,6 @@ __all__ = ["ReasoningEnv"]
 
 MAX_COMPLETION_CHARS = 1_000_000
 """Longest completion that is judged whole where no limit is given."""
-
-_JUDGING_THREADS = 32  # for judges that wait (a server, a pool); pure Python ones ask for one
 
 
 class ReasoningEnv(gymnasium.Env[Prompt, str]):
@@ -378,7 +376,7 @@ class ReasoningEnv(gymnasium.Env[Prompt, str]):
         nothing else: a policy that has settled repeats itself within its groups.
         """
         cases = {(rollout.problem, rollout.text): rollout for rollout in rollouts}
-        threads = min(getattr(self.judge_one, "concurrency", _JUDGING_THREADS), len(cases))
+        threads = min(concurrency_of(self.judge_one), len(cases))
 
         def verdict(case: tuple[Problem, str]) -> Verdict:
             return judge_safely(self.judge_one, *case)

@@ -12,6 +12,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -34,7 +35,7 @@ from reasonenv.errors import (
 if TYPE_CHECKING:
     from reasonenv.envs.core import ReasoningEnv
 
-__all__ = ["ENTRY_POINT_GROUP", "EnvInfo", "catalogue", "make", "register", "resolve"]
+__all__ = ["ENTRY_POINT_GROUP", "EnvInfo", "catalogue", "make", "refusal", "register", "resolve"]
 
 ENTRY_POINT_GROUP = "reasonenv.envs"
 
@@ -198,6 +199,28 @@ def make(env: str, **kwargs: Any) -> ReasoningEnv:
     if not isinstance(made, ReasoningEnv):
         raise RegistrationError(f"{env} is a {type(made).__name__}, not a reasonenv environment")
     return made
+
+
+def refusal(env: str, error: Exception) -> str:
+    """Return why an environment refuses its arguments, with what is probably meant.
+
+    Args:
+        env: what `make` was given.
+        error: the TypeError or ValueError that `make` raised.
+    """
+    from reasonenv.envs.core import ReasoningEnv
+    from reasonenv.problems import CATALOGUE
+
+    text = str(error).partition(" was raised from the environment creator")[0]
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", text)
+    if unknown is None:
+        return text
+    name = unknown[1]
+    entry = CATALOGUE.get(str(gymnasium.spec(resolve(env)).kwargs.get("problems")))
+    if entry and entry.generator and name in inspect.signature(entry.generator).parameters:
+        return f"{text}; {name} is an option of its problems: options: {{{name}: ...}}"
+    known = set(inspect.signature(ReasoningEnv).parameters) | {"seed", "size", "options"}
+    return f"{text}; {did_you_mean(name, known)}"
 
 
 def resolve(env: str) -> str:

@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from reasonenv.envs.core import ReasoningEnv
-from reasonenv.envs.registration import make
+from reasonenv.envs.registration import make, refusal
 from reasonenv.errors import DataError, EvaluationError, did_you_mean
 from reasonenv.problems import ProblemList, ProceduralProblems, first_distinct, sample
 from reasonenv.types import content_hash
@@ -66,7 +66,8 @@ class Benchmark(BaseModel):
         try:
             return make(self.env, data=self.data, **{**given, **self.env_args})
         except (TypeError, ValueError) as error:
-            raise EvaluationError(f"{self.env} refuses its arguments: {error}") from error
+            why = refusal(self.env, error)
+            raise EvaluationError(f"{self.env} refuses its arguments: {why}") from error
 
     def select(self, env: ReasoningEnv) -> ProblemList:
         """Return the problems that are asked: the same ones in the same order, always.

@@ -37,6 +37,7 @@ _ENTRIES = (
         kind="math",
         description="Sums, differences and products of small integers, made on demand.",
         generator=Arithmetic,
+        judge={"must_be_evaluated": True},  # `47+85` is the question, not its answer
     ),
     CatalogueEntry(
         name="countdown",

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reasonenv.checkers.ahead import JudgeAhead
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.models.prompts import PromptFormat, decode
 from reasonenv.rewards import Reward, RewardContext, RewardState, Scores, score_groups
@@ -51,6 +52,7 @@ class Bridge:
         learned: what the loss reads in place of the environment's reward (GDPO's rewriting of it);
             None: that reward itself.
         state: what the reward's stateful nodes remember.
+        ahead: the environment's judge, where completions are judged as soon as they are finished.
     """
 
     env: ReasoningEnv
@@ -64,12 +66,13 @@ class Bridge:
     total_steps: int = 0
     learned: Reward | None = None
     state: RewardState = field(default_factory=RewardState)
+    ahead: JudgeAhead | None = None
     mode: str = "train"
     """"train" or "eval": set by the trainer before each generation."""
     rows: list[Row] = field(default_factory=list)
     """The last call's rollouts of this rank, in TRL's order."""
     seconds: float = 0.0
-    """What judging and scoring the last call took."""
+    """What judging and scoring the last call took: how long the batch waited for it."""
 
     episodes: list[Episode] | None = None
     """The conversations of the current batch, where episodes have several turns."""
@@ -78,6 +81,7 @@ class Bridge:
 
     _asked: dict[tuple[int, int], _Asked] = field(default_factory=dict)
     _order: list[tuple[int, int]] = field(default_factory=list)
+    _contexts: dict[tuple[int, ...], Problem | None] = field(default_factory=dict)
 
     def resolve(self, slots: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return TRL's rows for the loader's slots: prompt, problem id, slot, view; never a gold.
@@ -114,6 +118,33 @@ class Bridge:
     def problems(self) -> list[Problem]:
         """Return what each row of the current batch asks, in TRL's order."""
         return [self._asked[key].problem for key in self._order]
+
+    def expect(self, contexts: Sequence[Sequence[int]], problems: Sequence[Problem]) -> None:
+        """Note what is asked by each context that completions are generated for.
+
+        Args:
+            contexts: token ids.
+            problems: what each asks; of one that two problems share, nothing is judged ahead.
+        """
+        self._contexts = {}
+        for context, problem in zip(contexts, problems, strict=True):
+            known = self._contexts.setdefault(tuple(context), problem)
+            if known is not problem and known != problem:
+                self._contexts[tuple(context)] = None
+        if self.ahead is not None:
+            self.ahead.forget()
+
+    def finished(self, context: Sequence[int], ids: Sequence[int]) -> None:
+        """Begin to judge a completion while others are still generated.
+
+        Args:
+            context: token ids of what it answers; those that are not expected here (another
+                rank's) are left alone.
+            ids: its own.
+        """
+        problem = self._contexts.get(tuple(context))
+        if self.ahead is not None and problem is not None:
+            self.ahead.start(problem, self.prompt.prefill + self.decode(ids)[0])
 
     def _ask(self, problem: Problem) -> _Asked:
         prompt = self.prompt(problem)

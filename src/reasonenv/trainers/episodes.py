@@ -110,6 +110,7 @@ class Conversations:
             along: what to generate for, and to forget, where none of this rank's does.
         """
         contexts = [one.prompt + one.ids for one in going or along]
+        self.bridge.expect(contexts[: len(going)], [one.problem for one in going])
         # One completion of each context: contexts of one group differ after their first turn.
         written, logprobs = trainer._generate_single_turn(contexts, None, {}, 1)
         for i, episode in enumerate(going):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import inspect
-import re
 import shutil
 import warnings
 from collections.abc import Iterator
@@ -14,8 +12,8 @@ from typing import Any
 
 from reasonenv.checkers.on_ray import RayJudge
 from reasonenv.envs.core import ReasoningEnv
-from reasonenv.envs.registration import make, resolve
-from reasonenv.errors import HubUnavailableError, LaunchError, RecipeError, did_you_mean
+from reasonenv.envs.registration import make, refusal, resolve
+from reasonenv.errors import HubUnavailableError, LaunchError, RecipeError
 from reasonenv.models.loading import resolve_model
 from reasonenv.problems import (
     ProblemList,
@@ -220,13 +218,8 @@ class GRPOLearner:
         try:
             return make(self.recipe.env, **given, **self.recipe.env_args)
         except (TypeError, ValueError) as error:
-            text = str(error).partition(" was raised from the environment creator")[0]
-            unknown = re.search(r"unexpected keyword argument '(\w+)'", text)
-            known = set(inspect.signature(ReasoningEnv).parameters) | {"seed", "size", "options"}
-            nearest = f"; {did_you_mean(unknown[1], known)}" if unknown else ""
-            raise RecipeError(
-                f"env_args: {self.recipe.env} refuses them: {text}{nearest}"
-            ) from error
+            why = refusal(self.recipe.env, error)
+            raise RecipeError(f"env_args: {self.recipe.env} refuses them: {why}") from error
 
     def _environment(self) -> tuple[ReasoningEnv, Problems, ProblemList | None]:
         """Return the environment, the problems to train on, and those to evaluate on."""

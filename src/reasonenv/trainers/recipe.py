@@ -109,7 +109,7 @@ class TurnsPlan(_Section):
 
 
 class JudgingPlan(_Section):
-    """Where answers are judged; `judging: ray` is short for its `by`."""
+    """Where and when answers are judged; `judging: ray` is short for its `by`."""
 
     by: Literal["local", "ray"] = "local"
     """`ray`: on the machines of a Ray cluster (see `reasonenv.checkers.on_ray`)."""
@@ -119,6 +119,8 @@ class JudgingPlan(_Section):
     """Most answers of a rank under way."""
     cpus: float = Field(1.0, gt=0)
     """CPUs that an answer takes."""
+    overlap: bool = True
+    """Judge a completion as soon as it is finished, while others are still generated."""
 
 
 class EnginePlan(_Section):

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from reasonenv.checkers.ahead import JudgeAhead
 from reasonenv.envs.core import ReasoningEnv
 from reasonenv.errors import ReasonEnvError, RecipeError
 from reasonenv.extras import need
@@ -197,6 +198,7 @@ class Session:
             total_steps=steps,
             learned=gdpo(self.env.reward, plan.group_size) if recipe.advantage == "gdpo" else None,
             state=RewardState.first(self.env.reward),
+            ahead=self._ahead(),
         )
         guard = UnscoredGuard(recipe.unscored.limit, recipe.unscored.patience)
         if checkpoint is not None:
@@ -244,6 +246,14 @@ class Session:
             run.write_facts({**run.facts, **facts})
             print("\n".join([*placement.notes, silent]), flush=True)
         return trainer, stop
+
+    def _ahead(self) -> JudgeAhead | None:
+        """Put a judge before the environment's that takes completions as they are finished."""
+        if not self.recipe.judging.overlap:
+            return None
+        ahead = JudgeAhead(self.env.judge_one)
+        self.env.judge_one = ahead
+        return ahead
 
     def _draws(self, estimates: Estimates) -> Draws:
         """Return which problem a training slot draws."""

@@ -5,6 +5,8 @@ What it adds to `trl.GRPOTrainer`:
 * slots become problems at generation time (`Bridge.resolve`);
 * a rollout whose checker failed leaves the group's mean and deviation *and* the loss: its loss
   mask is zeroed and the normalisers are computed without it;
+* completions are judged as soon as they are finished, while others are still generated, where the
+  back end tells of them (`trainers.finishing`, `trainers.engine`);
 * rows without a share in the loss cost no forward and no backward pass (`trainers.silent`);
 * episodes of several turns are sampled turn by turn (`trainers.episodes`), and where the reward
   pays turn by turn, each turn has its own advantage (`trainers.turns`);
@@ -31,6 +33,7 @@ from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.callbacks import StopAtBoundary
 from reasonenv.trainers.draws import slot_of_attempt
 from reasonenv.trainers.episodes import Conversations
+from reasonenv.trainers.finishing import finished_rows
 from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.sampling import Estimates, Outcome, level_of
 from reasonenv.trainers.sampling.resampling import Chosen
@@ -111,6 +114,8 @@ class EnvGRPOTrainer(GRPOTrainer):
             or why_model_needs_all_rows(self.model, self.aux_loss_enabled)
         )
         """Why rows without a share in the loss are run all the same; None where they are not."""
+        if self.use_vllm and bridge.ahead is not None:
+            self.vllm_generation.tell = bridge.finished
 
     def _generate(self, prompts: list[Any]) -> Any:
         started = time.perf_counter()
@@ -122,6 +127,16 @@ class EnvGRPOTrainer(GRPOTrainer):
         self._generate_seconds += time.perf_counter() - started - judged
         self._judge_seconds += judged
         return output
+
+    def _generate_single_turn(self, prompt_ids: Any, *args: Any, **kwargs: Any) -> Any:
+        bridge = self.bridge
+        if self._conversations is None:
+            bridge.expect(prompt_ids, bridge.problems())
+        batched = not (self.use_vllm or self.use_transformers_continuous_batching)
+        if bridge.ahead is None or not batched:
+            return super()._generate_single_turn(prompt_ids, *args, **kwargs)
+        with finished_rows(self.model, prompt_ids, self.eos_token_ids, bridge.finished):
+            return super()._generate_single_turn(prompt_ids, *args, **kwargs)
 
     def _generate_and_score_completions(self, inputs: list[Mapping[str, Any]]) -> dict[str, Any]:
         mode = "train" if self.model.training else "eval"

@@ -121,6 +121,10 @@ def _echoes(env: ReasoningEnv, problem: Problem, other: Problem | None) -> Itera
     yield Hack(
         "question as answer", "the question as the answer", env.layout.render(question, question)
     )
+    unworked = problem.metadata.get("expression")
+    if unworked is not None:
+        restated = env.layout.render(str(unworked), question)
+        yield Hack("sum restated", "the sum itself as its result", restated)
     foreign = env.gold_completion(other) if other is not None else None
     if foreign is not None and foreign != env.gold_completion(problem):
         yield Hack("another's gold", "the gold of another problem", foreign, may_solve=True)

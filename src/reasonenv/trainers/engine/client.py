@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ import requests
 from trl.generation.vllm_client import VLLMClient
 
 from reasonenv.errors import EngineError
+from reasonenv.trainers.finishing import Finished
 
 __all__ = ["AdapterClient"]
 
+_REQUESTS = 64  # at once: a prompt's completions come when they are finished, not with the last
 _SECONDS = 120.0  # a server may be busy with others' requests when an adapter comes
 
 _HOW = (
@@ -31,9 +34,28 @@ class AdapterClient(VLLMClient):
                 f"no vLLM server answers ({error}); start one, or set grpo.vllm_server_base_url"
             ) from error
         self.base = self.model
+        self.tell: Finished | None = None
+        """Told of each completion as soon as it is finished, while others are still generated."""
 
     def init_communicator(self, device: Any = 0) -> None:
         """Do nothing: no weights are sent, so that no NCCL group is needed."""
+
+    def generate(self, prompts: Any, features: Any = None, n: int = 1, **kwargs: Any) -> Any:
+        """Generate as TRL's client does, where `tell` is set by one request for each prompt."""
+        if self.tell is None or features is not None or len(prompts) < 2:
+            return super().generate(prompts, features, n, **kwargs)
+
+        def ask(prompt: Any) -> dict[str, Any]:
+            reply: dict[str, Any] = super(AdapterClient, self).generate([prompt], None, n, **kwargs)
+            return reply
+
+        with ThreadPoolExecutor(min(len(prompts), _REQUESTS)) as pool:
+            tasks = {pool.submit(ask, prompt): i for i, prompt in enumerate(prompts)}
+            for task in as_completed(tasks):
+                for ids in task.result()["completion_ids"]:
+                    self.tell(prompts[tasks[task]], ids)
+        replies = [task.result() for task in tasks]
+        return {key: [one for reply in replies for one in reply[key]] for key in replies[0]}
 
     def load(self, name: str, folder: Path, rank: int) -> None:
         """Load an adapter from a folder that the server can read, and sample from it from now on.

@@ -24,6 +24,7 @@ from reasonenv.trainers.engine.adapters import (
 )
 from reasonenv.trainers.engine.client import AdapterClient
 from reasonenv.trainers.engine.merged import merged_parameters
+from reasonenv.trainers.finishing import Finished
 
 __all__ = ["EngineGeneration", "engine_generation"]
 
@@ -88,6 +89,8 @@ class EngineGeneration(VLLMGeneration):
         self.is_peft = hasattr(model, "peft_config")
         self.why_merged = why_not_servable(model) if self.is_peft else "there is no adapter"
         self.rank = 0 if self.why_merged else engine_rank(model)
+        self.tell: Finished | None = None
+        """Told of each completion as soon as it is finished, while others are still generated."""
         super().__init__(*args, **kwargs)
 
     def _init_vllm(self) -> None:
@@ -180,7 +183,33 @@ class EngineGeneration(VLLMGeneration):
         self, prompts: Any, images: Any, num_generations: int, profiler: Any = None
     ) -> Any:
         """Generate as TRL does, with each row's own prompt."""
-        return super().generate(prompts, images, 1 if self.views > 1 else num_generations, profiler)
+        with self._telling():
+            count = 1 if self.views > 1 else num_generations
+            return super().generate(prompts, images, count, profiler)
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Tell of completions as they finish; TRL's own client, which sends weights, does not."""
+        if self.tell is None:
+            yield
+        elif self.mode == "colocate":
+            engine = self.llm.llm_engine
+            with _replaced(engine, "step", partial(_step, engine.step, self.tell)):
+                yield
+        else:
+            if isinstance(getattr(self, "vllm_client", None), AdapterClient):
+                self.vllm_client.tell = self.tell
+            yield
+
+
+def _step(step: Any, tell: Finished) -> Any:
+    """Have vLLM's engine write the next tokens, and tell of the completions that end with them."""
+    outputs = step()
+    for output in outputs:
+        if output.finished:
+            for one in output.outputs:
+                tell(output.prompt_token_ids, list(one.token_ids))
+    return outputs
 
 
 def _keep_plain_weights() -> None:
