@@ -11,7 +11,7 @@ import torch
 
 import reasonenv
 from reasonenv import GRPOLearner, Problem, Verdict
-from reasonenv.checkers import MathJudge
+from reasonenv.checkers import Judge
 from reasonenv.models.loading import load_model, load_tokenizer
 from reasonenv.trainers import read_metrics, read_rollouts
 from reasonenv.trainers.finishing import finished_rows
@@ -59,8 +59,8 @@ class Watched:
 
     concurrency = 1
 
-    def __init__(self) -> None:
-        self.inner = MathJudge(format="tag")
+    def __init__(self, inner: Judge) -> None:
+        self.inner = inner
         self.asked: list[tuple[float, str]] = []
 
     def __call__(self, problem: Problem, completion: str) -> Verdict:
@@ -89,7 +89,7 @@ def test_completions_are_judged_while_others_are_generated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     env = reasonenv.make(SMALL["env"], **SMALL["env_args"])
-    watched = env.unwrapped.judge_one = Watched()
+    watched = env.judge_one = Watched(env.judge_one)
     ended = []
     from reasonenv.trainers.trainer import EnvGRPOTrainer
 
@@ -107,5 +107,6 @@ def test_completions_are_judged_while_others_are_generated(
     before = [text for at, text in watched.asked if at < ended[0]]
     completions = [row["completion"] for row in read_rollouts(run)]
     assert before
+    assert {row["status"] for row in read_rollouts(run)} <= {"correct", "incorrect", "no_answer"}
     assert set(before) <= set(completions)
     assert len(watched.asked) == len(set(completions))  # nothing twice

@@ -48,6 +48,21 @@ class PromptFormat:
             return self.env.prompt_text(problem) + "\n"
         return [dict(message) for message in self.env.prompt_messages(problem)]
 
+    def text(self, problem: Problem) -> str:
+        """Return the prompt as one text, with all that the chat template adds."""
+        prompt = self(problem)
+        if isinstance(prompt, str):
+            return prompt
+        text: str = self.tokenizer.apply_chat_template(
+            prompt, tokenize=False, add_generation_prompt=True, **self.chat_args
+        )
+        return text
+
+    def ids(self, text: str) -> list[int]:
+        """Return the tokens of a prompt's text, those that a tokenizer sets before it included."""
+        plain = self.template == "plain"  # a chat template writes them out itself
+        return list(self.tokenizer(text, add_special_tokens=plain)["input_ids"])
+
     def feedback_text(self, feedback: str) -> str:
         """Return what stands between a completion and the next: feedback as the template has it.
 

@@ -188,6 +188,8 @@ class Recipe(_Section):
     their weighted sum over the batch (arXiv 2601.05242); needs `grpo.scale_rewards: batch`, which
     it sets."""
     prompt: PromptPlan = PromptPlan()
+    max_prompt_tokens: int | None = Field(None, ge=1)
+    """Problems whose prompts are longer are not trained on, and counted; None trains on all."""
     steps: int | None = Field(None, ge=1)
     """Optimizer steps; alternatively `epochs`."""
     epochs: float | None = Field(None, gt=0)

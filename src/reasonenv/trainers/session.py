@@ -31,6 +31,7 @@ from reasonenv.trainers.guard import UnscoredGuard
 from reasonenv.trainers.launch import rank, world_size
 from reasonenv.trainers.memory import explained
 from reasonenv.trainers.placement import Placement, placement_of
+from reasonenv.trainers.prompt_lengths import within_limit
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.run import MARK, Run, checkpoint_step
 from reasonenv.trainers.sampling import Estimates, ExpectedSignal
@@ -69,6 +70,8 @@ class Session:
     env: ReasoningEnv
     train: Problems
     held_out: ProblemList | None
+    dropped: int = 0
+    """Problems with prompts above `max_prompt_tokens`, which are not in `train`."""
 
     def run(self, run: Run, checkpoint: Path | None) -> TrainResult:
         """Train, evaluate, save and report.
@@ -81,6 +84,7 @@ class Session:
         torch = need("torch", extra="train", by="reasonenv.trainers")
         from reasonenv.trainers.engine.watch import EngineWatch
 
+        self._drop_long_prompts()
         steps = recipe.steps or self._steps_of_epochs()
         if rank() == 0:
             run.write_facts({**run.facts, **self._facts(steps)})
@@ -130,6 +134,7 @@ class Session:
             "reward_dominates": not reward.warnings(),
             "advantage": self.recipe.advantage,
             "train_problems": len(self.train),
+            "dropped_problems": self.dropped,
             "held_out_problems": len(self.held_out) if self.held_out else 0,
         }
 
@@ -145,6 +150,23 @@ class Session:
             warnings.warn(
                 f"the report could not be written ({error}); try `reasonenv report {run.path}`",
                 stacklevel=2,
+            )
+
+    def _drop_long_prompts(self) -> None:
+        recipe, limit = self.recipe, self.recipe.max_prompt_tokens
+        if limit is None:
+            return
+        tokenizer = load_tokenizer(recipe.model)
+        chat_args = recipe.grpo.get("chat_template_kwargs")
+        prompt = PromptFormat(self.env, tokenizer, recipe.prompt.template, chat_args)
+        if rank() == 0:
+            print(f"measuring {len(self.train):,} prompts", flush=True)
+        self.train, self.dropped = within_limit(self.train, prompt, limit)
+        if rank() == 0:
+            print(
+                f"{self.dropped:,} of {self.dropped + len(self.train):,} problems have prompts of "
+                f"more than {limit} tokens and are left out",
+                flush=True,
             )
 
     def _steps_of_epochs(self) -> int:

@@ -50,14 +50,8 @@ class LocalPrompts:
                 id(env): PromptFormat(env, self.tokenizer, self.template, self.chat_args)
             }
         written = self._formats[id(env)]
-        prompt = written(problem)
-        if isinstance(prompt, str):
-            return Asked(problem, prompt, list(self.tokenizer(prompt)["input_ids"]))
-        text: str = self.tokenizer.apply_chat_template(
-            prompt, tokenize=False, add_generation_prompt=True, **self.chat_args
-        )
-        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        return Asked(problem, text, list(ids), written.prefill)
+        text = written.text(problem)
+        return Asked(problem, text, written.ids(text), written.prefill)
 
     def read(self, ids: Sequence[int]) -> Sample:
         """Return the completion that token ids spell, up to the first that ends it."""

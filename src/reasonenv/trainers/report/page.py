@@ -391,6 +391,8 @@ def _set_up(facts: Mapping[str, Any], recipe: Recipe | None) -> list[str]:
     ):
         if isinstance(facts.get(key), int):
             rows.append([title, f"{facts[key]:,}"])
+    if facts.get("dropped_problems"):
+        rows.append(["left out, their prompts too long", f"{facts['dropped_problems']:,}"])
     if recipe:
         rows.append(["seed", str(recipe.seed)])
     if facts.get("started"):
