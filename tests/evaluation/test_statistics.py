@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reasonenv.evaluation.answers import Same, ballot
-from reasonenv.evaluation.intervals import clustered_interval, paired_interval, t_quantile
 from reasonenv.evaluation.majority import maj_at_k
 from reasonenv.evaluation.passk import pass_at_k
 from reasonenv.evaluation.resampling import bootstrap_interval, holm, sign_flip_p
 from reasonenv.evaluation.results import ks_of, summarise
+from reasonenv.intervals import clustered_interval, paired_interval, t_quantile
 
 PROPERTY = settings(max_examples=150, deadline=None, derandomize=True)
 

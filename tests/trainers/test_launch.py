@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import signal
 import socket
@@ -19,7 +20,7 @@ from reasonenv.trainers.batch import plan_batches
 from reasonenv.trainers.cluster import Cluster, cluster_of, first_host
 from reasonenv.trainers.launch import command
 from reasonenv.trainers.run import Run, joined_run
-from reasonenv.trainers.sharding import check_devices, sharding
+from reasonenv.trainers.sharding import check_devices, check_optimizer, sharding
 from reasonenv.trainers.trl_config import check_sections, grpo_config
 
 from .conftest import small
@@ -213,3 +214,21 @@ def test_a_model_cannot_be_parted_where_there_is_nothing_to_part_it_over(
     except ImportError:
         with pytest.raises(MissingExtraError, match=r"reasonenv\[deepspeed\]"):
             check_devices("zero3", 2)
+
+
+@pytest.mark.parametrize("name", ["adamw_8bit", "paged_adamw_32bit"])
+def test_an_optimizer_of_bitsandbytes_is_refused_before_a_model_is_loaded(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(LaunchError, match=r"torch sees none here.*--set grpo\.optim=adamw_torch"):
+        GRPOLearner(out=tmp_path / "run", **small(grpo={"optim": name})).train()
+    assert not (tmp_path / "run").exists()
+    check_optimizer("adamw_torch")
+    check_optimizer("")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    if importlib.util.find_spec("bitsandbytes") is None:
+        with pytest.raises(LaunchError, match="pip install bitsandbytes"):
+            check_optimizer(name)

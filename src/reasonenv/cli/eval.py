@@ -55,7 +55,7 @@ def eval_(
     max_tokens: Annotated[int | None, typer.Option(help="512 by default.")] = None,
     seed: Annotated[int | None, typer.Option()] = None,
     template: Annotated[
-        str | None, typer.Option(metavar="T", help="chat (the model's own) or plain.")
+        str | None, typer.Option(metavar="T", help="chat (the model's own), plain or raw.")
     ] = None,
     system: Annotated[str | None, typer.Option(help="A system message.")] = None,
     backend: Annotated[

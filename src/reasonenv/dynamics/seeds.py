@@ -7,17 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-__all__ = ["FEWEST_SEEDS", "Across", "across", "t_quantile"]
+from reasonenv.intervals import t_quantile
+
+__all__ = ["FEWEST_SEEDS", "Across", "across"]
 
 FEWEST_SEEDS = 3
 """Seeds below which no interval is given: with two, a t interval is 18 standard deviations wide."""
-
-# The 97.5 % quantiles of Student's t, by degrees of freedom.
-_T = (
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
-    2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
-    2.052, 2.048, 2.045, 2.042,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +51,5 @@ def across(values: Sequence[float | None]) -> Across:
     mean = fmean(known)
     if len(known) < FEWEST_SEEDS:
         return Across(mean, len(known), None)
-    half = t_quantile(len(known) - 1) * stdev(known) / math.sqrt(len(known))
+    half = t_quantile(0.975, len(known) - 1) * stdev(known) / math.sqrt(len(known))
     return Across(mean, len(known), (mean - half, mean + half))
-
-
-def t_quantile(freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t; beyond 30 by Cornish and Fisher's expansion."""
-    if freedom <= len(_T):
-        return _T[freedom - 1]
-    z = 1.959963984540054
-    return z + (z**3 + z) / (4 * freedom)

@@ -4,7 +4,7 @@
 * `runner`, `parts`, `progress`: drawing, judging and storing them, resumable at any point.
 * `backends/`: transformers, vLLM, or a server.
 * `asking`: how a problem is asked, and a stored completion judged as it was.
-* `passk`, `majority`, `answers`, `intervals`, `resampling`: the statistics.
+* `passk`, `majority`, `answers`, `resampling`: the statistics, with `reasonenv.intervals`.
 * `results`, `tables`, `comparison`, `comparison_tables`, `forest`: what they say.
 * `stored`, `rejudging`, `browse/`, `sample`: runs on disk judged again and looked at, and a problem
   asked by hand.
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reasonenv.evaluation.comparison import Comparison, compare, write_comparison
-    from reasonenv.evaluation.intervals import accuracy_interval, clustered_interval, wilson
     from reasonenv.evaluation.majority import maj_at_k
     from reasonenv.evaluation.passk import pass_at_k
     from reasonenv.evaluation.plan import EvaluationPlan
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from reasonenv.evaluation.setup import make_backend, plan_evaluation
     from reasonenv.evaluation.stored import StoredRun, open_run
     from reasonenv.evaluation.suites import Benchmark, Suite, load_suite
+    from reasonenv.intervals import accuracy_interval, clustered_interval, wilson
 
 _HOME = {
     "Benchmark": "suites",
@@ -39,8 +39,8 @@ _HOME = {
     "Sampling": "sampling",
     "StoredRun": "stored",
     "Suite": "suites",
-    "accuracy_interval": "intervals",
-    "clustered_interval": "intervals",
+    "accuracy_interval": ".intervals",
+    "clustered_interval": ".intervals",
     "compare": "comparison",
     "evaluate": "runner",
     "load_suite": "suites",
@@ -51,7 +51,7 @@ _HOME = {
     "plan_evaluation": "setup",
     "rejudge": "rejudging",
     "sample_problem": "sample",
-    "wilson": "intervals",
+    "wilson": ".intervals",
     "write_comparison": "comparison",
 }
 
@@ -84,4 +84,4 @@ def __getattr__(name: str) -> Any:
     """Import a public name from its module when it is first asked for."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return getattr(import_module(f".{_HOME[name]}", __name__), name)

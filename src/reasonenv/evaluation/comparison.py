@@ -10,13 +10,13 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 from reasonenv.errors import EvaluationError, RunDirectoryError, StorageError
-from reasonenv.evaluation.intervals import clustered_interval, paired_interval
 from reasonenv.evaluation.parts import Row
 from reasonenv.evaluation.plan import PLAN, EvaluationPlan, open_plan
 from reasonenv.evaluation.resampling import bootstrap_interval, holm, sign_flip_p
 from reasonenv.evaluation.results import by_problem, pass_values, tally
 from reasonenv.evaluation.runner import completions
 from reasonenv.files import write_atomic
+from reasonenv.intervals import clustered_interval, paired_interval
 
 __all__ = ["Comparison", "Difference", "Level", "compare", "write_comparison"]
 

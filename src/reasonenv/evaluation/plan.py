@@ -39,8 +39,9 @@ class EvaluationPlan(BaseModel):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     engine: dict[str, Any] = Field(default_factory=dict)
     """Further arguments of vLLM's engine."""
-    template: Literal["chat", "plain"] = "chat"
-    """`chat`: the model's own chat template. `plain`: the text as it is, a newline after it."""
+    template: Literal["chat", "plain", "raw"] = "chat"
+    """`chat`: the model's own chat template. `plain`: the text as it is, a newline after it. `raw`:
+    the text alone, which the completion goes on with at once (`Question: ... Answer:`)."""
     chat_args: dict[str, Any] = Field(default_factory=dict)
     system: str | None = None
     """A system message before every question."""

@@ -9,11 +9,11 @@ from statistics import fmean
 from typing import Any
 
 from reasonenv.evaluation.answers import Same, ballot
-from reasonenv.evaluation.intervals import clustered_interval
 from reasonenv.evaluation.majority import maj_at_k
 from reasonenv.evaluation.parts import Row
 from reasonenv.evaluation.passk import pass_at_k
 from reasonenv.evaluation.resampling import bootstrap_interval
+from reasonenv.intervals import clustered_interval
 from reasonenv.types import Status
 
 __all__ = ["by_problem", "ks_of", "pass_values", "summarise", "tally"]

@@ -10,7 +10,10 @@ from reasonenv.envs.core import ReasoningEnv
 from reasonenv.errors import NoChatTemplateError
 from reasonenv.types import Problem
 
-__all__ = ["PromptFormat", "decode", "prefill_of"]
+__all__ = ["TEMPLATES", "PromptFormat", "decode", "prefill_of", "written_out"]
+
+TEMPLATES = ("chat", "plain", "raw")
+"""How a prompt is written: by the model's chat template, as a text, as a text without an end."""
 
 
 class PromptFormat:
@@ -19,7 +22,7 @@ class PromptFormat:
     Args:
         env: writes question and instruction.
         tokenizer: of the model.
-        template: "chat" or "plain".
+        template: one of `TEMPLATES`.
         chat_args: further arguments of the chat template (`grpo.chat_template_kwargs`).
 
     Raises:
@@ -44,8 +47,8 @@ class PromptFormat:
 
     def __call__(self, problem: Problem) -> str | list[dict[str, str]]:
         """Return the prompt as TRL takes it: a text, or a list of messages."""
-        if self.template == "plain":
-            return self.env.prompt_text(problem) + "\n"
+        if self.template != "chat":
+            return written_out(self.env, problem, self.template)
         return [dict(message) for message in self.env.prompt_messages(problem)]
 
     def text(self, problem: Problem) -> str:
@@ -60,8 +63,8 @@ class PromptFormat:
 
     def ids(self, text: str) -> list[int]:
         """Return the tokens of a prompt's text, those that a tokenizer sets before it included."""
-        plain = self.template == "plain"  # a chat template writes them out itself
-        return list(self.tokenizer(text, add_special_tokens=plain)["input_ids"])
+        bare = self.template != "chat"  # a chat template writes them out itself
+        return list(self.tokenizer(text, add_special_tokens=bare)["input_ids"])
 
     def feedback_text(self, feedback: str) -> str:
         """Return what stands between a completion and the next: feedback as the template has it.
@@ -69,7 +72,7 @@ class PromptFormat:
         With a chat template: the end of the assistant's message, the user's with the feedback, and
         the next generation prompt.
         """
-        if self.template == "plain":
+        if self.template != "chat":
             return f"\n{feedback}\n"
         mark = "reasonenv-mark"
         messages = [
@@ -87,6 +90,11 @@ class PromptFormat:
         text = self.feedback_text(feedback)
         ids: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
         return ids[1:] if ids and ids[0] in end_ids else ids
+
+
+def written_out(env: ReasoningEnv, problem: Problem, template: str) -> str:
+    """Return a prompt without a chat template: as "plain" a newline ends it, as "raw" nothing."""
+    return env.prompt_text(problem) + ("\n" if template == "plain" else "")
 
 
 def prefill_of(tokenizer: Any, chat_args: Mapping[str, Any]) -> str:

@@ -14,8 +14,8 @@ from statistics import fmean, stdev
 from typing import TypeVar
 
 from reasonenv.dynamics.seeds import FEWEST_SEEDS
-from reasonenv.evaluation.intervals import t_quantile
 from reasonenv.evaluation.resampling import holm
+from reasonenv.intervals import t_quantile
 
 __all__ = ["Paired", "Summary", "corrected", "paired", "summarise", "t_p_value"]
 

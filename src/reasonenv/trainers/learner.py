@@ -33,7 +33,7 @@ from reasonenv.trainers.placement import placement_of
 from reasonenv.trainers.recipe import Recipe
 from reasonenv.trainers.run import Run, default_out, joined_run
 from reasonenv.trainers.session import Session, TrainResult, result_of
-from reasonenv.trainers.sharding import check_devices
+from reasonenv.trainers.sharding import check_devices, check_optimizer
 from reasonenv.trainers.silent import why_all_rows
 from reasonenv.trainers.trl_config import batch_plan, check_sections
 from reasonenv.trainers.views import check_episodes, check_views
@@ -153,6 +153,7 @@ class GRPOLearner:
         check_sections(self.recipe)
         plan = self.plan
         check_devices(self.recipe.shard, self.processes)
+        check_optimizer(str(self.recipe.grpo.get("optim", "")))
         resolve_model(self.recipe.model)
         if self.processes > 1 and world_size() == 1:
             self._require_plain_data()

@@ -48,8 +48,9 @@ class _Section(BaseModel):
 class PromptPlan(_Section):
     """How a problem becomes the model's prompt."""
 
-    template: Literal["chat", "plain"] = "chat"
-    """`chat`: the model's own chat template. `plain`: the text as it is, a newline after it."""
+    template: Literal["chat", "plain", "raw"] = "chat"
+    """`chat`: the model's own chat template. `plain`: the text as it is, a newline after it. `raw`:
+    the text alone, which the completion goes on with at once (`Question: ... Answer:`)."""
     system: str | None = None
     """A system message before the question."""
 

@@ -12,13 +12,14 @@ whole configurations of their own instead.
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping
 from typing import Any
 
 from reasonenv.errors import LaunchError, RecipeError
 from reasonenv.extras import need
 
-__all__ = ["check_devices", "check_sharding", "sharding"]
+__all__ = ["check_devices", "check_optimizer", "check_sharding", "sharding"]
 
 
 def sharding(shard: str, *, checkpointing: bool = True) -> dict[str, Any]:
@@ -93,3 +94,21 @@ def check_devices(shard: str, processes: int) -> None:
         )
     if shard.startswith("zero"):
         need("deepspeed", extra="deepspeed", by=f"shard: {shard}")
+
+
+def check_optimizer(name: str) -> None:
+    """Check that this machine can run an optimizer (`grpo.optim`), before a model is loaded.
+
+    Raises:
+        LaunchError: one of bitsandbytes, with 8-bit or paged states, without a GPU or the package.
+    """
+    if not name.endswith("8bit") and not name.startswith("paged_"):
+        return
+    torch = need("torch", extra="train", by="reasonenv.trainers")
+    instead = "set grpo.optim to adamw_torch (--set grpo.optim=adamw_torch)"
+    if not torch.cuda.is_available():
+        raise LaunchError(f"grpo.optim: {name} needs a GPU, and torch sees none here: {instead}")
+    if importlib.util.find_spec("bitsandbytes") is None:
+        raise LaunchError(
+            f"grpo.optim: {name} needs bitsandbytes: `pip install bitsandbytes`, or {instead}"
+        )

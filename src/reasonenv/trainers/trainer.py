@@ -28,7 +28,7 @@ from peft.optimizers import create_loraplus_optimizer
 from trl import GRPOTrainer
 from trl.models.utils import disable_gradient_checkpointing
 
-from reasonenv.evaluation.intervals import accuracy_interval
+from reasonenv.intervals import accuracy_interval
 from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.callbacks import StopAtBoundary
 from reasonenv.trainers.draws import slot_of_attempt

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from reasonenv.dynamics.oscillator.stability import critical_gain
-from reasonenv.dynamics.seeds import t_quantile
 from reasonenv.errors import DataError
+from reasonenv.intervals import t_quantile
 
 __all__ = ["NoiseExponent", "noise_exponent", "stationary_variance"]
 
@@ -91,5 +91,5 @@ def noise_exponent(sizes: Sequence[int], variances: Sequence[float]) -> NoiseExp
     if freedom < 1:
         return NoiseExponent(slope, None, f"{len(x)} runs: too few for an interval")
     left = y - y.mean() - slope * centred
-    half = t_quantile(freedom) * math.sqrt(float(left @ left) / freedom / spread)
+    half = t_quantile(0.975, freedom) * math.sqrt(float(left @ left) / freedom / spread)
     return NoiseExponent(slope, (slope - half, slope + half), "")

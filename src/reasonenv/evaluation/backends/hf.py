@@ -26,7 +26,7 @@ class TransformersBackend:
         model: a local folder, a hub id, or "tiny".
         adapter: a folder that `trained_folder` returned; a whole model in it replaces `model`.
         dtype: of the weights; "auto" is bfloat16 on a GPU that has it, float32 on a CPU.
-        template: "chat" or "plain".
+        template: of `reasonenv.models.prompts.TEMPLATES`.
         chat_args: further arguments of the chat template.
 
     Raises:

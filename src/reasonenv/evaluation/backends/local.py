@@ -18,7 +18,7 @@ class LocalPrompts:
 
     Args:
         tokenizer: of the model.
-        template: "chat" or "plain".
+        template: of `reasonenv.models.prompts.TEMPLATES`.
         chat_args: further arguments of the chat template.
         end_ids: ids that end a completion beside the tokenizer's own end token.
     """

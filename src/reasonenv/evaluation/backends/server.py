@@ -11,6 +11,7 @@ from reasonenv.errors import BackendError, did_you_mean
 from reasonenv.evaluation.backends.base import Asked, Sample
 from reasonenv.evaluation.backends.http import Client
 from reasonenv.evaluation.sampling import Sampling
+from reasonenv.models.prompts import written_out
 from reasonenv.types import Problem, canonical_json
 
 __all__ = ["ServerBackend"]
@@ -25,7 +26,7 @@ class ServerBackend:
     Args:
         url: of the API, such as `http://localhost:8000/v1`.
         model: the name under which the server serves it.
-        template: "chat" uses `/chat/completions`, "plain" `/completions`.
+        template: "chat" uses `/chat/completions`, the others `/completions`.
         api_key: sent as a bearer token; None sends none.
         concurrency: requests at once.
         retries: how often a request is repeated that was turned away or lost.
@@ -73,8 +74,8 @@ class ServerBackend:
 
     def ask(self, env: ReasoningEnv, problem: Problem) -> Asked:
         """Return a problem's prompt: messages, or a plain text."""
-        if self.template == "plain":
-            text = env.prompt_text(problem) + "\n"
+        if self.template != "chat":
+            text = written_out(env, problem, self.template)
             return Asked(problem, text, text)
         messages = [dict(message) for message in env.prompt_messages(problem)]
         return Asked(problem, canonical_json(messages), messages)
@@ -104,7 +105,7 @@ class ServerBackend:
         }
         if sampling.top_k:
             body["top_k"] = sampling.top_k  # not OpenAI's own; vLLM, SGLang and llama.cpp know it
-        if self.template == "plain":
+        if self.template != "chat":
             return self._client.post("completions", {**body, "prompt": asked.content}, read_text)
         if self.chat_args:
             body["chat_template_kwargs"] = self.chat_args

@@ -27,7 +27,7 @@ class VLLMBackend:
         model: a local folder, a hub id, or "tiny".
         adapter: a folder that `trained_folder` returned; a whole model in it replaces `model`.
         dtype: as vLLM takes it.
-        template: "chat" or "plain".
+        template: of `reasonenv.models.prompts.TEMPLATES`.
         chat_args: further arguments of the chat template.
         engine: further arguments of `vllm.LLM` (gpu_memory_utilization, tensor_parallel_size ...).
 
