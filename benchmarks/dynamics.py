@@ -22,15 +22,11 @@ import argparse
 import json
 import os
 import resource
-import statistics
 import sys
 import tempfile
 import time
-import warnings
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 RATIO, SECONDS, GIB = 1.03, 60.0, 8.0
 
@@ -49,20 +45,10 @@ SHAPES = {
 def tracking(model: str, blocks: int, steps: int) -> None:
     """Measure what the tracker adds to a step."""
     import torch
-    from datasets import Dataset
-    from transformers import PrinterCallback
-    from transformers.utils import logging
+    from sides import CLOCK, Sides, quiet, verdict
 
-    import reasonenv
     from reasonenv.dynamics import DisplacementTracker
-    from reasonenv.models.loading import load_model, load_tokenizer
-    from reasonenv.models.prompts import PromptFormat
-    from reasonenv.trainers.bridge import Bridge
-    from reasonenv.trainers.draws import Draws
-    from reasonenv.trainers.guard import UnscoredGuard
     from reasonenv.trainers.recipe import Recipe
-    from reasonenv.trainers.trainer import EnvGRPOTrainer
-    from reasonenv.trainers.trl_config import batch_plan, grpo_config, lora_config
 
     class Timed(DisplacementTracker):
         """The tracker with a clock around each of its steps."""
@@ -77,95 +63,31 @@ def tracking(model: str, blocks: int, steps: int) -> None:
             self.seconds += time.perf_counter() - began
             self.count += 1
 
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    warnings.simplefilter("ignore")
+    quiet()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
-    tiny = model == "tiny"
-    recipe = Recipe.load(
-        "quickstart",
-        ["grpo.report_to=none"]
-        if tiny
-        else [
-            "grpo.report_to=none", "grpo.num_generations=8", "prompts_per_step=1",
-            "grpo.max_completion_length=24", "rows_per_forward=8",
-        ],
-        model=model,
-    )  # fmt: skip
-    plan = batch_plan(recipe, 1)
-    env = reasonenv.make(recipe.env, reward=recipe.reward, **recipe.env_args)
-    tracker: Timed | None = None
+    overrides = ["grpo.report_to=none"]
+    if model != "tiny":
+        overrides += [
+            "grpo.num_generations=8", "prompts_per_step=1", "grpo.max_completion_length=24",
+            "rows_per_forward=8",
+        ]  # fmt: skip
+    recipe = Recipe.load("quickstart", overrides, model=model)
     with tempfile.TemporaryDirectory() as folder:
-        sides = []
-        for name in ("with", "without"):
-            run = Path(folder) / name
-            run.mkdir()
-            config = grpo_config(recipe, plan, run=run, steps=steps, evaluate=False, resumed=False)
-            config.save_strategy = "no"
-            tokenizer = load_tokenizer(model)
-            bridge = Bridge(
-                env=env,
-                tokenizer=tokenizer,
-                prompt=PromptFormat(env, tokenizer),
-                train=Draws(env.problems, recipe.seed),
-                held_out=None,
-                group_size=config.num_generations,
-                eval_samples=1,
-                end_ids=frozenset(),
-            )
-            callbacks = []
-            if name == "with":
-                tracker = Timed(run / "dynamics")
-                callbacks.append(tracker)
-            trainer = EnvGRPOTrainer(
-                bridge=bridge,
-                guard=UnscoredGuard(),
-                rollouts=run / "rollouts.parquet",
-                model=load_model(model),
-                args=config,
-                train_dataset=Dataset.from_dict(
-                    {"slot": list(range(plan.prompts_per_generation * steps))}
-                ),
-                processing_class=tokenizer,
-                peft_config=lora_config(recipe.lora),
-                callbacks=callbacks,
-            )
-            bridge.end_ids = frozenset(trainer.eos_token_ids)
-            trainer.remove_callback(PrinterCallback)
-            sides.append(trainer)
-        assert tracker is not None
-
-        def block(trainer: Any) -> float:
-            torch.manual_seed(0)
-            began = time.process_time()
-            trainer.train()
-            return (time.process_time() - began) / steps
-
-        for trainer in sides:
-            block(trainer)  # warm-up
+        sides = Sides(recipe, steps, Path(folder))
+        tracker = Timed(Path(folder) / "dynamics")
+        followed, alone = sides.learner(more=[tracker]), sides.learner()
+        for side in (followed, alone):
+            side.block(99)  # warm-up
         tracker.seconds, tracker.count = 0.0, 0
         ratios = []
         for number in range(blocks):
-            order = sides if number % 2 else sides[::-1]
-            seconds = {id(trainer): block(trainer) for trainer in order}
-            pair = tuple(seconds[id(trainer)] for trainer in sides)
+            order = ((followed, alone), (alone, followed))[number % 2]
+            seconds = {id(side): side.block(number)[0] for side in order}
+            pair = seconds[id(followed)], seconds[id(alone)]
             ratios.append(pair[0] / pair[1])
-            print(f"block {number + 1}: with {pair[0]:.3f}, without {pair[1]:.3f} CPU s a step")
-    low, high = interval(ratios)
-    verdict = "met" if high <= RATIO else "missed" if low > RATIO else "undecided"
-    own = tracker.seconds / tracker.count
-    print(
-        f"ratio {statistics.median(ratios):.3f}, 95 % interval {low:.3f} to {high:.3f} over "
-        f"{blocks} blocks of {steps} steps; aim at most {RATIO}: {verdict}\n"
-        f"the tracker itself: {1000 * own:.1f} ms a step"
-    )
-
-
-def interval(ratios: list[float], draws: int = 10_000) -> tuple[float, float]:
-    """Return a 95 % bootstrap interval of the median."""
-    rng = np.random.default_rng(0)
-    medians = np.median(rng.choice(ratios, size=(draws, len(ratios))), axis=1)
-    return float(np.quantile(medians, 0.025)), float(np.quantile(medians, 0.975))
+            print(f"block {number + 1}: with {pair[0]:.3f}, without {pair[1]:.3f} {CLOCK} a step")
+    print(verdict(ratios, RATIO))
+    print(f"the tracker itself: {1000 * tracker.seconds / tracker.count:.1f} ms a step")
 
 
 def make_files(folder: Path, rank: int) -> tuple[Path, Path]:
