@@ -7,6 +7,7 @@ import pytest
 
 from reasonenv.studies import Plan
 from reasonenv.studies.comparison import compare, trends
+from reasonenv.studies.report.tables import oscillator_table
 from reasonenv.studies.report.write import write_report
 from reasonenv.studies.results import RunResult, read_result
 from reasonenv.studies.statistics import corrected, paired, t_p_value
@@ -135,3 +136,20 @@ def test_a_metric_that_no_run_has_is_no_picture_of_nothing(planned: Callable[...
     leave(plan, lambda run, step: 0.5)
     _, said = write_report(plan)
     assert said.startswith("Nothing can be said about kl")
+
+
+def test_each_fit_of_the_oscillator_stands_beside_the_best_other_curve() -> None:
+    rows = [
+        ["a", "oscillator", 0.0, 0.9, 0.99, 0.05, 0.03, 0.09, 0.02, None],
+        ["a", "logistic", 4.5, 0.1, 0.98, 0.04, 0.03, 0.06, 0.02, None],
+        ["a", "constant", 200.0, 0.0, 0.0, 0.2, None, None, 0.02, None],
+        ["a", "zeta (overdamped)", None, None, None, None, 1.1, 2.5, None, 1.5],
+        ["b", "power law", 0.0, 0.7, 0.99, 0.03, 0.02, 0.05, 0.01, None],
+        ["b", "oscillator", 1.5, 0.3, 0.98, 0.08, 0.05, 0.1, 0.01, None],
+        ["b", "zeta (underdamped)", None, None, None, None, None, None, None, 0.4],
+        ["all runs", "zeta: 0.95", *[None] * 7, 0.95],
+    ]
+    assert oscillator_table(rows).rows == [
+        ["a", "overdamped", 1.5, "[1.1 to 2.5]", "logistic", -4.5, 0.05, 0.04, 0.02],
+        ["b", "underdamped", 0.4, None, "power law", 1.5, 0.08, 0.03, 0.01],
+    ]

@@ -19,6 +19,7 @@ __all__ = [
     "comparison_table",
     "failure_logs",
     "metric_table",
+    "oscillator_table",
     "run_table",
     "signal_table",
     "trend_table",
@@ -113,6 +114,38 @@ def signal_table(signals: Sequence[ArmSignal]) -> Table:
     ]
     heads = ["arm", "group size", "predicted from", "measured", "predicted", "gap", "95 %"]
     return Table(heads, rows)
+
+
+def oscillator_table(rows: Sequence[Sequence[Cell]]) -> Table:
+    """Return each run's damping, and how the oscillator stands against the best other curve.
+
+    Args:
+        rows: of `dynamics.report.signal.oscillator_panel`.
+    """
+    shown: list[list[Cell]] = []
+    for run in dict.fromkeys(row[0] for row in rows if row[0] != "all runs"):
+        own = {str(row[1]): row for row in rows if row[0] == run}
+        damping = next(name for name in own if name.startswith("zeta"))
+        curves = [row for row in own.values() if row[2] is not None]
+        ours = own["oscillator"]
+        other = min((row for row in curves if row is not ours), key=lambda row: float(row[2] or 0))
+        ends = [float(end) for end in own[damping][6:8] if isinstance(end, float)]
+        shown.append(
+            [
+                run,
+                damping.partition("(")[2].rstrip(")"),
+                own[damping][9],
+                said_interval((ends[0], ends[1])) if len(ends) == 2 else None,
+                other[1],
+                float(ours[2] or 0) - float(other[2] or 0),
+                ours[5],
+                other[5],
+                ours[8],
+            ]
+        )
+    heads = ["run", "regime", "zeta", "95 %", "best other curve", "AICc to it", "error",
+             "its error", "noise"]  # fmt: skip
+    return Table(heads, shown)
 
 
 def run_table(plan: Plan, results: Mapping[str, RunResult], measure: str) -> Table:

@@ -14,7 +14,7 @@ from reasonenv.studies.comparison import Compared, Trend, compare, trends
 from reasonenv.studies.finding import finding
 from reasonenv.studies.plan import Plan
 from reasonenv.studies.report import tables
-from reasonenv.studies.report.pages import Picture, Section, as_html, as_markdown, draw
+from reasonenv.studies.report.pages import Picture, Section, Table, as_html, as_markdown, draw
 from reasonenv.studies.report.pictures import curve_panel, difference_panel, signal_panel
 from reasonenv.studies.results import RunResult, outcome, read_result
 from reasonenv.studies.signal import ArmSignal, group_signal
@@ -64,11 +64,12 @@ def write_report(plan: Plan) -> tuple[Path, str]:
     said = finding(measure, compared, found_trends)
     signals, unsaid = group_signal(plan, results)
     missing = [*_unfinished(results), *unsaid]
+    fits = _oscillator(plan, results, missing)
     panels = {
         "curves": curve_panel(plan, results, [measure, "reward", "accuracy"]),
         "differences": difference_panel(compared, measure),
         "mixed": signal_panel(signals),
-        "oscillator": _oscillator(plan, results, missing),
+        "oscillator": fits,
     }
     drawn = [panel for panel in panels.values() if panel is not None]
     pictures = dict(
@@ -80,8 +81,10 @@ def write_report(plan: Plan) -> tuple[Path, str]:
     )
     for result in results.values():
         missing += [f"{result.run.name}: {line}" for line in result.missing]
+    table = tables.oscillator_table(fits.rows) if fits else None
+    know = list(dict.fromkeys(missing))
     sections = _sections(
-        plan, results, compared, found_trends, signals, pictures, said, list(dict.fromkeys(missing))
+        plan, results, compared, found_trends, signals, pictures, said, know, table
     )
     _write_data(plan, results, compared, found_trends, signals, said)
     return write_pages(plan, sections), said
@@ -105,6 +108,7 @@ def _sections(
     pictures: Mapping[str, Picture],
     said: str,
     missing: Sequence[str],
+    fits: Table | None,
 ) -> list[Section]:
     measure = plan.spec.measure
     sections = [Section("", [said])]
@@ -167,7 +171,16 @@ def _sections(
             )
         )  # fmt: skip
     if "oscillator" in pictures:
-        sections.append(Section("Reduced-order model", parts=[pictures["oscillator"]]))
+        sections.append(
+            Section(
+                "Reduced-order model",
+                ["A damped oscillator fitted to each run's reward, beside the best of the curves "
+                 "without oscillation: the difference in AICc (below 0: the oscillator is better), "
+                 "and the error on the last two thirds when fitted on the first, which no curve "
+                 "can bring below the noise."],
+                parts=[*([fits] if fits else []), pictures["oscillator"]],
+            )
+        )  # fmt: skip
     logs = tables.failure_logs(results)
     if logs:
         sections.append(Section("Failed runs", ["The same command tries them again."], parts=logs))
