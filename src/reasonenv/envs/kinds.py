@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 from reasonenv.checkers import CountdownJudge, Judge, MathJudge, judge_answer
 from reasonenv.envs.core import ReasoningEnv
-from reasonenv.errors import did_you_mean
-from reasonenv.problems import entry_of, load
+from reasonenv.errors import DataError, did_you_mean
+from reasonenv.problems import CatalogueEntry, entry_of, load, mix, parts_of
 from reasonenv.problems.base import Problems, ProceduralProblems, iterate
 from reasonenv.types import Problem, Status
 
@@ -29,7 +29,8 @@ class CatalogueEnv(ReasoningEnv):
     """An environment whose problems may be named: `MathEnv("gsm8k", split="test")`.
 
     Args:
-        problems: a name of the catalogue (`reasonenv.problems.CATALOGUE`), or problems.
+        problems: a name of the catalogue (`reasonenv.problems.CATALOGUE`), a mixture of several
+            with weights (`reasonenv.problems.mix`), or problems.
         seed: of the procedural problem sets.
         size: how many problems to take; None takes all.
         options: of the procedural problem sets (digits, operators ...).
@@ -40,7 +41,7 @@ class CatalogueEnv(ReasoningEnv):
 
     def __init__(
         self,
-        problems: str | Problems | Iterable[Problem] | None = None,
+        problems: str | Mapping[str, Any] | Problems | Iterable[Problem] | None = None,
         *,
         seed: int = 0,
         size: int | None = None,
@@ -49,12 +50,17 @@ class CatalogueEnv(ReasoningEnv):
         **kwargs: Any,
     ) -> None:
         self._set = problems if isinstance(problems, str) else None
+        self._mixture = problems if isinstance(problems, Mapping) else None
+        names = dict.fromkeys(entry.answer_is for entry in entries_of(problems, self.kind))
         if answer_is is not None:
             self.answer_is = answer_is
-        elif self._set is not None:
-            self.answer_is = entry_of(self._set).answer_is
+        elif len(names) == 1:
+            (self.answer_is,) = names
         self._load_options = {"seed": seed, "size": size, **dict(options or {})}
-        super().__init__(None if isinstance(problems, str) else problems, **kwargs)
+        if self._mixture is not None and options:
+            raise ValueError("a mixture's options stand with its parts: {set: ..., options: ...}")
+        named = self._set is not None or self._mixture is not None
+        super().__init__(None if named else problems, **kwargs)  # type: ignore[arg-type]
 
     @property
     def overlaps(self) -> Mapping[str, str]:
@@ -65,10 +71,32 @@ class CatalogueEnv(ReasoningEnv):
         return {} if self._set is None or self.data is not None else entry_of(self._set).overlaps
 
     def load_problems(self, split: str, data: Any) -> Problems | Iterable[Problem]:
-        """Return the named problem set's problems of `split`."""
+        """Return the problems of `split` of the named set, or of the mixture."""
+        if self._mixture is not None and data is None:
+            return mix(self._mixture, split=split, **self._load_options)
         if self._set is None:
             return super().load_problems(split, data)
         return load(self._set, split=split, data=data, **self._load_options)
+
+
+def entries_of(problems: Any, kind: str) -> list[CatalogueEntry]:
+    """Return the catalogue's entries that `problems` names: one, those of a mixture, or none.
+
+    Raises:
+        DataError: an unknown name, or a mixture with sets of another kind.
+    """
+    if isinstance(problems, str):
+        return [entry_of(problems)]
+    if not isinstance(problems, Mapping):
+        return []
+    entries = [entry_of(part.set) for part in parts_of(problems).values() if part.weight]
+    for entry in entries:
+        if entry.kind not in (kind, "jsonl"):
+            raise DataError(
+                f"{entry.name} is a set of {entry.kind}, and this environment judges {kind}: a "
+                "mixture holds one kind"
+            )
+    return entries
 
 
 class MathEnv(CatalogueEnv):
@@ -93,13 +121,12 @@ class MathEnv(CatalogueEnv):
 
     def __init__(
         self,
-        problems: str | Problems | Iterable[Problem] | None = None,
+        problems: str | Mapping[str, Any] | Problems | Iterable[Problem] | None = None,
         *,
         judge_options: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        entry = entry_of(problems) if isinstance(problems, str) else None
-        self.judge_options = {**(entry.judge if entry else {}), **(judge_options or {})}
+        self.judge_options = _judge_options(problems, judge_options or {})
         valid = [field.name for field in fields(MathJudge) if field.name != "format"]
         for option in self.judge_options:
             if option not in valid:
@@ -134,6 +161,22 @@ class MathEnv(CatalogueEnv):
     def make_judge(self) -> Judge:
         """Return the maths judge, reading answers from this environment's layout first."""
         return MathJudge(format=self.layout, **self.judge_options)
+
+
+def _judge_options(problems: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the judge's options: those given, over those that the named sets' golds need."""
+    defaults = {field.name: field.default for field in fields(MathJudge)}
+    entries = entries_of(problems, MathEnv.kind)
+    needed = {option for entry in entries for option in entry.judge} - set(given)
+    for option in sorted(needed):
+        values = {entry.name: entry.judge.get(option, defaults[option]) for entry in entries}
+        if len(set(values.values())) > 1:
+            raise ValueError(
+                f"the sets of this mixture need different values of the judge's option {option} "
+                f"({', '.join(f'{name}: {value}' for name, value in values.items())}): say which "
+                f"by judge_options={{{option!r}: ...}}"
+            )
+    return {option: entry.judge[option] for entry in entries for option in entry.judge} | {**given}
 
 
 class CountdownEnv(CatalogueEnv):

@@ -10,6 +10,7 @@
 * `load_jsonl`, `load_hub`, `from_data`: a file, a data set on the hub, what is in memory already.
 * `Columns`, `to_problem`, `to_row`: from a row to a problem and back (`columns.py`); golds that
   stand at the end of a worked solution are read in `golds.py`.
+* `mix`: several sets in given shares (`mixture.py`).
 * `hold_out`, `sample`, `overlap`: parting a source, drawing from it, comparing two (`split.py`).
 
 Nothing here imports `datasets` before a data set is asked for from the hub.
@@ -33,6 +34,7 @@ from reasonenv.problems.columns import KINDS, Columns, to_problem, to_row
 from reasonenv.problems.entries import CatalogueEntry
 from reasonenv.problems.hub import load_hub
 from reasonenv.problems.jsonl import load_jsonl
+from reasonenv.problems.mixture import mix, parts_of
 from reasonenv.problems.one_liners import OneLiners
 from reasonenv.problems.procedural import Arithmetic, Countdown
 from reasonenv.problems.rows import from_data, from_rows
@@ -63,7 +65,9 @@ __all__ = [
     "load",
     "load_hub",
     "load_jsonl",
+    "mix",
     "overlap",
+    "parts_of",
     "sample",
     "split_of",
     "to_problem",
