@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -193,3 +193,25 @@ def test_a_wrong_limit_in_a_recipe_is_named() -> None:
         Recipe.make({"steps": 1, "track": {"every": 0}})
     with pytest.raises(RecipeError, match="did you mean `every`"):
         Recipe.make({"steps": 1, "track": {"evry": 1}})
+
+
+def test_groups_that_are_too_few_for_strata_still_become_a_picture() -> None:
+    # Two groups a problem: enough to take p from the other, too few to choose a stratum besides.
+    rows = [
+        {"problem_id": f"p{i}", "group_id": f"train-{step}-{i}", "step": step,
+         "solved": float(member < 2), "status": "correct", "advantage": 0.5}
+        for step in (0, 1) for i in range(6) for member in range(4)
+    ]  # fmt: skip
+
+    class Run:
+        missing: ClassVar[list[str]] = []
+
+        def rollouts(self, split: str) -> list[dict[str, Any]]:
+            return rows if split == "train" else []
+
+    panel = signal.group_panel({"run": Run()})  # type: ignore[dict-item]
+    assert panel is not None
+    assert {row[1] for row in panel.rows} == {"all"}
+    figure = style.figure(panel.size)
+    panel.draw(figure)
+    assert style.png(figure)[:4] == b"\x89PNG"

@@ -195,6 +195,48 @@ def views(dtype, folder):
     return {"asked": asked, "prompts": [list(p) for p in prompts]}
 
 
+def several_turns(dtype, folder):
+    """Train with feedback: what the engine says of its tokens is what the trainer says of them."""
+    from reasonenv.trainers import GRPOLearner, read_metrics, read_rollouts
+    from reasonenv.trainers.bridge import Bridge
+
+    ahead = []
+    finished = Bridge.finished
+
+    def noted(self, context, tokens):
+        ahead.append(tuple(context) in self._contexts)
+        finished(self, context, tokens)
+
+    Bridge.finished = noted
+    run = GRPOLearner(
+        recipe="quickstart",
+        steps=2,
+        out=folder,
+        prompts_per_step=4,
+        env_args={"max_turns": 3, "layout": {"reasoning": None, "instruction": ""}},
+        turns={"max_tokens": 256},
+        eval={"problems": 0},
+        lora={"r": 8, "lora_alpha": 16, "target_modules": "all-linear"},
+        grpo={
+            "num_generations": 4,
+            "max_completion_length": 8,
+            "bf16": False,
+            "use_vllm": True,
+            "vllm_mode": "colocate",
+            "vllm_gpu_memory_utilization": 0.3,
+            "vllm_max_model_length": 512,
+        },
+    ).train()
+    rows = read_rollouts(run.run)
+    logged = read_metrics(run.run, "train")
+    return {
+        "turns": [len(json.loads(row["turns"])) + 1 if row["turns"] else 1 for row in rows],
+        "gap": max(row["sampling/sampling_logp_difference/max"] for row in logged),
+        "told": len(ahead),
+        "known": all(ahead),
+    }
+
+
 if __name__ == "__main__":
     name, dtype, folder = sys.argv[1:4]
     print(json.dumps(globals()[name](dtype, Path(folder))), flush=True)

@@ -20,7 +20,7 @@ def run(name, dtype, folder):
         env={**os.environ, "PYTHONWARNINGS": "ignore"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
@@ -74,3 +74,12 @@ def test_the_probe_passes_a_good_engine_and_catches_one_that_ignores_the_adapter
 def test_rows_of_one_group_are_asked_their_own_prompts(tmp_path):
     found = run("views", "float32", tmp_path / "engine")
     assert found["prompts"] == found["asked"]
+
+
+def test_episodes_of_several_turns_are_sampled_and_judged_as_they_end(tmp_path):
+    found = run("several_turns", "float32", tmp_path / "run")
+    assert max(found["turns"]) > 1
+    # Feedback stands between the model's own tokens: one out of place, and these would differ.
+    assert found["gap"] < GAP
+    assert found["told"] >= sum(found["turns"])
+    assert found["known"]

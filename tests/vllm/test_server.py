@@ -15,6 +15,7 @@ pytest.importorskip("vllm", reason="vLLM lives in an environment of its own: mak
 
 from reasonenv.errors import EngineError
 from reasonenv.trainers import GRPOLearner, tiny
+from reasonenv.trainers.bridge import Bridge
 from reasonenv.trainers.storage import read_metrics, read_rollouts
 
 GRPO = {
@@ -43,7 +44,7 @@ def start_server(model, log, *flags):
             command, stdout=out, stderr=out, env={**os.environ, **allowed}, start_new_session=True
         )
     address = f"http://127.0.0.1:{port}"
-    for _ in range(120):
+    for _ in range(300):
         assert process.poll() is None, log.read_text()[-3000:]
         try:
             urllib.request.urlopen(f"{address}/health", timeout=2)
@@ -106,6 +107,16 @@ def test_the_members_of_a_group_are_asked_their_own_views(server, tmp_path):
     # Each completion was sampled after its own prompt: the engine's log-probabilities say so.
     logged = read_metrics(run.run, "train")[-1]
     assert logged["sampling/sampling_logp_difference/max"] < 1e-2
+
+
+def test_completions_of_a_server_are_told_prompt_by_prompt(server, tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(Bridge, "finished", lambda self, context, ids: told.append(tuple(ids)))
+    run = train(tmp_path / "run", server, vllm_max_model_length=1024)
+    rows = [row for row in read_rollouts(run.run) if row["group_id"].startswith("train")]
+    assert len(told) >= len(rows)
+    logged = read_metrics(run.run, "train")
+    assert max(row["sampling/sampling_logp_difference/max"] for row in logged) < 1e-2
 
 
 def test_a_server_that_does_not_answer_is_named(tmp_path):

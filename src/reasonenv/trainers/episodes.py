@@ -89,8 +89,8 @@ class Conversations:
             Episode(problem, list(ids)) for problem, ids in zip(problems, prompt_ids, strict=True)
         ]
         going = list(episodes)
-        while _any_goes_on(trainer, going):
-            self._generate(trainer, going, along=episodes[:1])
+        while rows := _rows_of_turn(trainer, len(going)):
+            self._generate(trainer, going, along=[episodes[0].prompt] * (rows - len(going)))
             going = self._judge(going)
         self.bridge.episodes = episodes
         told = all(episode.logprobs for episode in episodes)
@@ -101,18 +101,18 @@ class Conversations:
             "logprobs": [episode.logprobs for episode in episodes] if told else None,
         }
 
-    def _generate(self, trainer: Any, going: list[Episode], along: list[Episode]) -> None:
+    def _generate(self, trainer: Any, going: list[Episode], along: list[list[int]]) -> None:
         """Let the model write the next completion of each episode, in one batch.
 
         Args:
             trainer: TRL's.
             going: the episodes that go on.
-            along: what to generate for, and to forget, where none of this rank's does.
+            along: contexts to generate for, and to forget, so that all ranks have as many rows.
         """
-        contexts = [one.prompt + one.ids for one in going or along]
-        self.bridge.expect(contexts[: len(going)], [one.problem for one in going])
+        contexts = [one.prompt + one.ids for one in going]
+        self.bridge.expect(contexts, [one.problem for one in going])
         # One completion of each context: contexts of one group differ after their first turn.
-        written, logprobs = trainer._generate_single_turn(contexts, None, {}, 1)
+        written, logprobs = trainer._generate_single_turn(contexts + along, None, {}, 1)
         for i, episode in enumerate(going):
             room = self.max_tokens - len(episode.ids)
             episode.say(written[i][:room], logprobs[i] if logprobs is not None else None)
@@ -150,15 +150,16 @@ class Conversations:
         )
 
 
-def _any_goes_on(trainer: Any, going: Sequence[Episode]) -> bool:
-    """Return whether another turn is generated: the same answer on ranks that generate together.
+def _rows_of_turn(trainer: Any, going: int) -> int:
+    """Return how many rows this rank generates next; 0 once no rank has an episode that goes on.
 
-    With sharded weights, and with vLLM, a rank can generate only while the others do.
+    With sharded weights, and with vLLM, a rank can generate only while the others do; a vLLM server
+    takes as many prompts from each. There every rank has as many rows as the one with the most.
     """
     sharded = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
     if trainer.accelerator.num_processes == 1 or not (sharded or trainer.use_vllm):
-        return bool(going)
+        return going
     import torch
 
-    count = torch.tensor([len(going)], device=trainer.accelerator.device)
-    return bool(trainer.accelerator.gather(count).sum() > 0)
+    count = torch.tensor([going], device=trainer.accelerator.device)
+    return int(trainer.accelerator.gather(count).max())

@@ -114,7 +114,8 @@ def group_panel(runs: Mapping[str, RunFiles]) -> Panel | None:
                                  stratum.groups, stratum.problems, stratum.measured[figure],
                                  stratum.predicted[figure], low, high])  # fmt: skip
             centre = np.array([(s.low + s.high) / 2 for s in signal.strata])
-            for held, figure in ((mixed, "mixed"), (weight, "weight")):
+            strata = ((mixed, "mixed"), (weight, "weight")) if signal.strata else ()
+            for held, figure in strata:
                 for said, source in (("measured", "measured"), ("from other samples", "predicted")):
                     own = [getattr(s, source)[figure] for s in signal.strata]
                     held.append(Series(f"{label}, {said}", centre, np.array(own, dtype=float)))

@@ -99,7 +99,11 @@ def moving_average(values: Floats, window: int) -> Floats:
 
     >>> moving_average(np.array([0.0, 3.0, np.nan, 3.0]), 3).tolist()
     [1.5, 1.5, nan, 3.0]
+    >>> moving_average(np.array([]), 3).size
+    0
     """
+    if not values.size:
+        return values
     there = np.isfinite(values)
     kernel = np.ones(window)
     total = np.convolve(np.where(there, values, 0.0), kernel, mode="same")
