@@ -86,6 +86,11 @@ def test_numbers_of_numpy_count_as_the_numbers_they_are():
 
 
 @given(PLAIN)
+def test_what_is_frozen_has_the_json_text_of_what_it_was(value):
+    assert canonical_json(freeze({"a": value})) == canonical_json({"a": value})
+
+
+@given(PLAIN)
 def test_freezing_reaches_every_level_and_thawing_undoes_it(value):
     frozen = freeze(value)
 

@@ -87,8 +87,10 @@ def canonical_json(value: Any) -> str:
     Raises:
         ValueError: an object whose `repr` is an address, so another text in another process.
     """
+    # What is frozen holds no other mappings, and their keys are texts: nothing to copy.
+    plain = value._items if isinstance(value, FrozenDict) else thaw(value)
     return json.dumps(
-        thaw(value), sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain
+        plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain
     )
 
 
@@ -97,6 +99,8 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 def _plain(value: Any) -> Any:
     """Return an object that JSON does not know as one that it does, the same in any process."""
+    if isinstance(value, FrozenDict):
+        return value._items
     if isinstance(value, set | frozenset):
         return sorted((thaw(item) for item in value), key=canonical_json)
     if hasattr(value, "tolist"):  # numpy's arrays and scalars: their repr leaves items out

@@ -105,6 +105,7 @@ class ProblemList(Sequence[Problem]):
 Generate = Callable[[np.random.Generator], Problem]
 """Makes one problem from a random generator, and from nothing else."""
 
+_KEPT = 1024  # problems: a step asks for its own more than once
 FIND_LIMIT = 100_000  # how many problems `find` makes at most: 10 to 40 s of arithmetic
 _TEST_SHARE = 5  # one problem in five belongs to the test split
 _MAX_DRAWS = 1000  # a generator with any test problem at all is all but sure to make one in these
@@ -129,6 +130,7 @@ class _Seen:
     """
 
     index_of: dict[str, int] = field(default_factory=dict)
+    made: dict[int, Problem] = field(default_factory=dict)  # some of the last ones
     searched: int = 0  # every index below this one is in `index_of`
 
 
@@ -190,8 +192,15 @@ class ProceduralProblems:
         index = operator.index(index)
         if not -self.size <= index < self.size:
             raise IndexError(f"{self.name} has {self.size} problems, asked for number {index}")
-        problem = self._make(index % self.size)
-        self._seen.index_of.setdefault(problem.id, index % self.size)
+        index %= self.size
+        made = self._seen.made
+        if (known := made.get(index)) is not None:
+            return known
+        problem = self._make(index)
+        self._seen.index_of.setdefault(problem.id, index)
+        if len(made) >= _KEPT:
+            made.clear()
+        made[index] = problem
         return problem
 
     def find(self, problem_id: str) -> Problem:

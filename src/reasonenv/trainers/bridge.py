@@ -179,12 +179,8 @@ class Bridge:
         group_ids = [f"{self.mode}-{step}-{one}-{i // size}" for i, one in enumerate(slot)]
         context = RewardContext(step, self.total_steps, self.state.values)
         if self.episodes is None:
-            rollouts = self._rollouts(completion_ids, asked)
-            placed = [
-                replace(one, group_id=group_id, step=step)
-                for one, group_id in zip(rollouts, group_ids, strict=True)
-            ]
-            judged, scores = self.env.judge_and_score(placed, context)
+            rollouts = self._rollouts(completion_ids, asked, group_ids, step)
+            judged, scores = self.env.judge_and_score(rollouts, context)
         else:
             judged = [
                 Judged(replace(one.rollout, group_id=group_id, step=step), one.verdict)
@@ -205,19 +201,26 @@ class Bridge:
         return [None if np.isnan(value) else float(value) for value in total]
 
     def _rollouts(
-        self, completion_ids: Sequence[Sequence[int]], asked: Sequence[_Asked]
+        self,
+        completion_ids: Sequence[Sequence[int]],
+        asked: Sequence[_Asked],
+        group_ids: Sequence[str],
+        step: int,
     ) -> list[Rollout]:
         """Return completions of one turn each as rollouts; equal ones are decoded once."""
-        decoded = {tuple(ids): self.decode(ids) for ids in completion_ids}
+        written = [tuple(ids) for ids in completion_ids]
+        decoded = {ids: self.decode(ids) for ids in dict.fromkeys(written)}
         rollouts = []
-        for ids, one in zip(completion_ids, asked, strict=True):
-            text, truncated = decoded[tuple(ids)]
+        for ids, one, group_id in zip(written, asked, group_ids, strict=True):
+            text, truncated = decoded[ids]
             rollout = Rollout(
                 problem=one.problem,
                 completion=text,
+                group_id=group_id,
                 prefill=self.prompt.prefill,
                 n_tokens=len(ids),
                 truncated=truncated,
+                step=step,
             )
             rollouts.append(rollout)
         return rollouts
