@@ -45,7 +45,7 @@ def completions(server: Server) -> list[Any]:
     return [body for path, body, _ in server.seen if path != "models"]
 
 
-@pytest.mark.parametrize("template", ["chat", "plain"])
+@pytest.mark.parametrize("template", ["chat", "plain", "raw"])
 def test_a_server_is_asked_once_a_completion_with_all_that_is_stated(
     serve: Serve, tmp_path: Path, template: str
 ) -> None:

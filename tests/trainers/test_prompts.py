@@ -75,3 +75,12 @@ def test_a_model_without_a_chat_template_says_how_to_go_on(tokenizer: Any) -> No
         tokenizer.chat_template = own
     assert isinstance(text, str)
     assert text.endswith("tags.\n")
+
+
+@pytest.mark.parametrize(("template", "ending"), [("plain", "3+4=\n"), ("raw", "3+4=")])
+def test_a_raw_prompt_is_gone_on_with_at_once(tokenizer: Any, template: str, ending: str) -> None:
+    few_shot = reasonenv.Problem("7+5=12\n3+4=", "7")
+    env = reasonenv.MathEnv([few_shot], layout={"reasoning": None, "instruction": ""})
+    prompt = PromptFormat(env, tokenizer, template)
+    assert prompt(few_shot) == prompt.text(few_shot) == f"7+5=12\n{ending}"
+    assert prompt.prefill == ""

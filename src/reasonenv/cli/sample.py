@@ -30,7 +30,7 @@ def sample(
     temperature: Annotated[float | None, typer.Option()] = None,
     max_tokens: Annotated[int | None, typer.Option()] = None,
     seed: Annotated[int, typer.Option()] = 0,
-    template: Annotated[str | None, typer.Option(metavar="T", help="chat or plain.")] = None,
+    template: Annotated[str | None, typer.Option(metavar="T", help="chat, plain or raw.")] = None,
     server: Annotated[str | None, typer.Option(metavar="URL")] = None,
     other_base: Annotated[bool, typer.Option("--other-base")] = False,
 ) -> None:
