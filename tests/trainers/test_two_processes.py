@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -16,13 +17,23 @@ import pytest
 import reasonenv
 from reasonenv import GRPOLearner
 from reasonenv.errors import BatchArithmeticError, LaunchError
+from reasonenv.rewards import RewardState, from_config
 from reasonenv.trainers import Run, read_metrics, read_rollouts
+from reasonenv.trainers.run import MARK
+from reasonenv.trainers.storage import scores_of
 
 from .conftest import SMALL, score_again, small
 
 pytestmark = pytest.mark.training
 
 REWARD = "Correct() + gate(0.3 * ShortestCorrect(), when=solved) + 0.1 * KimiLength()"
+
+
+STAGED = (
+    "Curriculum(Stage(Format('answer'), until='format', below=1.0, patience=2), 2.0 * Correct()) "
+    "+ 0.1 * Format('answer')"
+)
+"""A reward with a state; the deviation of a share is below 1, so the stage is over after two."""
 
 
 @pytest.fixture(scope="module")
@@ -182,12 +193,14 @@ def test_a_signal_to_the_launcher_leaves_a_checkpoint_of_all_ranks(tmp_path: Pat
     assert [row["step"] for row in read_metrics(out, "train")] == list(range(1, step + 2))
 
 
+@pytest.mark.filterwarnings("ignore:reward Curriculum.*does not dominate")
 def test_ranks_draw_and_replace_alike_and_skip_the_same_work(tmp_path: Path) -> None:
     metrics = []
     for skip in ("auto", "off"):
         out = tmp_path / skip
         fields = small(
             steps=3,
+            reward=STAGED,
             rows_per_forward=4,  # two passes a rank, whose shares of live rows differ
             sampling={"by": "expected_signal", "resample": 1},
             skip_silent=skip,
@@ -196,12 +209,21 @@ def test_ranks_draw_and_replace_alike_and_skip_the_same_work(tmp_path: Path) -> 
         )
         GRPOLearner(out=out, processes=2, **fields).train()
         metrics.append(read_metrics(out, "train"))
+        reward = from_config(STAGED)
+        state = RewardState.first(reward)
         for step in range(3):
             rows = [row for row in trained(out) if row["step"] == step]
+            assert {row["state_version"] for row in rows} == {state.version}
+            state = state.after(reward, scores_of(rows))
             used = [row for row in rows if row["advantage"] is not None]
             assert sorted(row["rank"] for row in used) == [0] * 8 + [1] * 8
             # Ranks that drew for themselves would draw some problem twice.
             assert len({row["problem_id"] for row in used}) == 4
+        # The state is that of all rollouts in their order, whichever rank sampled them.
+        kept = Run.open(out).checkpoint()
+        assert kept is not None
+        assert json.loads((kept / MARK).read_text())["reward_state"] == state.to_json()
+        assert state.version == 2
     for ours, whole in zip(*metrics, strict=True):
         assert ours["rollouts"] == whole["rollouts"]
         assert ours["loss"] == pytest.approx(whole["loss"], rel=1e-4, abs=1e-6)
