@@ -34,6 +34,7 @@ RECIPE: dict[str, Any] = {
     "lora": {"r": 4, "target_modules": "all-linear"},
     "eval": {"problems": 4, "every": 5},
     "checkpoint": {"every": 5},
+    "report": False,
     "track": {"every": 1, "spectra_every": 5, "health": {"window": 2, "cv": 1000}},
 }
 

@@ -26,6 +26,7 @@ TINY = {
         "rows_per_forward": 32,
         "eval": {"problems": 8},
         "checkpoint": {"every": 1},
+        "report": False,
     },
 }
 

@@ -46,7 +46,7 @@ def test_a_limit_below_every_prompt_names_the_shortest() -> None:
 @pytest.mark.training
 @pytest.mark.filterwarnings("ignore:max_prompt_tokens")
 def test_a_run_trains_on_what_is_left_and_tells_what_is_not(tmp_path: Path) -> None:
-    fields = small(steps=2, eval={"problems": 0}, max_prompt_tokens=14)
+    fields = small(steps=2, eval={"problems": 0}, max_prompt_tokens=14, report=True)
     env = MathEnv(ProblemList(SUMS), layout=LAYOUT)
     prompt = PromptFormat(env, load_tokenizer("tiny"))
     short = {one.id for one in within_limit(env.problems, prompt, 14)[0]}

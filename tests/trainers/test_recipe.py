@@ -51,7 +51,7 @@ def test_steps_on_the_command_line_replace_epochs(tmp_path: Path) -> None:
         ("steps: 0", ["steps", "greater than or equal to 1", "got 0"]),
         ("description: x", ["either `steps` or `epochs`"]),
         ("steps: 1\nepochs: 1", ["either `steps` or `epochs`"]),
-        ("steps: 1\nprompt: {template: chatt}", ["prompt.template", "'chat' or 'plain'"]),
+        ("steps: 1\nprompt: {template: chatt}", ["prompt.template", "'chat', 'plain' or 'raw'"]),
         ("steps: 1\nprocesses: 0", ["processes=0"]),
         ("- a list", ["mapping"]),
         ("steps: [", ["not valid YAML"]),

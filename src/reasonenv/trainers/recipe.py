@@ -221,6 +221,8 @@ class Recipe(_Section):
     checkpoint: CheckpointPlan = CheckpointPlan()
     unscored: UnscoredPlan = UnscoredPlan()
     track: TrackPlan = TrackPlan()
+    report: bool = True
+    """Write report.md and its pictures at the end; `reasonenv report RUN` does it at any time."""
 
     @field_validator("sampling", "judging", mode="before")
     @classmethod

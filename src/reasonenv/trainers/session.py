@@ -140,7 +140,7 @@ class Session:
 
     def _report(self, run: Run) -> None:
         """Write the report, on the main process; a run is worth more than its pictures."""
-        if rank():
+        if rank() or not self.recipe.report:
             return
         from reasonenv.trainers.report import write_report
 
