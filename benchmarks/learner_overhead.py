@@ -114,7 +114,8 @@ def main() -> int:
         if arguments.what == ["one"]:
             one_process(arguments, Path(folder))
             return 0
-        print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores, {arguments.model or 'tiny'}")
+        model = Recipe.load(arguments.recipe, arguments.set).model
+        print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores, {model}")
         for name in arguments.what:
             print(f"{name} / plain TRL", flush=True)
             if name == "memory":

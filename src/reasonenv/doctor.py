@@ -26,7 +26,7 @@ TESTED: dict[str, tuple[str, str, str, str]] = {
     "torch": ("train", "2.6", "2.15", "2.13.0"),
     "transformers": ("train", "5.10.4", "6", "5.24.0"),
     "trl": ("train", "1.16", "1.17", "1.16.0"),
-    "peft": ("train", "0.17", "0.22", "0.21.2"),
+    "peft": ("train", "0.18", "0.22", "0.21.2"),
     "accelerate": ("train", "1.10.1", "2", "1.15.0"),
     "vllm": ("vllm", "0.22", "0.32", "0.31.0"),
 }

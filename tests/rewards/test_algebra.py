@@ -1,5 +1,6 @@
 """Laws of the algebra: on random trees, and case by case."""
 
+import itertools
 import json
 import operator
 import pickle
@@ -78,6 +79,7 @@ def leaves(draw, index):
 @st.composite
 def rewards(draw, size=6):
     """Draw a tree, built as people build it: with operators and gates."""
+    numbers = itertools.count()  # two nodes with a state never share a name
     nodes = [draw(leaves(i)) for i in range(draw(st.integers(1, size)))]
     while True:
         for i, node in enumerate(nodes):
@@ -110,7 +112,7 @@ def rewards(draw, size=6):
                 leaf = next(node.leaves(), None)
                 if leaf is not None:
                     stage = Stage(number * node, leaf.label, patience=draw(st.integers(1, 3)))
-                    nodes[i] = Curriculum(stage, node, name=f"c{len(list(node.walk()))}-{i}")
+                    nodes[i] = Curriculum(stage, node, name=f"c{next(numbers)}")
         if len(nodes) == 1:
             return nodes[0]
         at = draw(st.integers(0, len(nodes) - 2))
