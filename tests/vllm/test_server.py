@@ -89,6 +89,14 @@ def test_a_run_samples_from_the_server_and_leaves_the_base_bit_equal(server, tmp
     assert sum(one["id"].startswith("reasonenv-") for one in served) == 1  # old ones were dropped
 
 
+def test_a_second_run_finds_the_first_ones_adapter_on_the_server_and_goes_on(server, tmp_path):
+    first = train(tmp_path / "first", server)
+    second = train(tmp_path / "second", server)  # as many versions, so the same numbers
+    logged = read_metrics(second.run, "train")
+    assert max(row["sampling/sampling_logp_difference/max"] for row in logged) < 1e-2
+    assert first.step == second.step == 2
+
+
 def test_the_members_of_a_group_are_asked_their_own_views(server, tmp_path):
     run = GRPOLearner(
         "tiny",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -60,7 +61,8 @@ def _replaced(module: Any, name: str, value: Any) -> Iterator[None]:
 class EngineGeneration(VLLMGeneration):
     """Samples from vLLM; the adapter is handed over by itself wherever vLLM can serve it.
 
-    A new name for each version matters: vLLM keys its prefix cache by it. The old version is
+    A new name for each version matters: vLLM keys its prefix cache by it (and a server serves the
+    next run, too). The old version is
     dropped once the new one is in place, so that a sync which fails leaves the engine with the old
     adapter, and the trainer untouched.
 
@@ -89,6 +91,9 @@ class EngineGeneration(VLLMGeneration):
         self.is_peft = hasattr(model, "peft_config")
         self.why_merged = why_not_servable(model) if self.is_peft else "there is no adapter"
         self.rank = 0 if self.why_merged else engine_rank(model)
+        # A server may still hold an earlier run's adapters, and their names in its prefix cache.
+        own = kwargs.get("mode") == "server"
+        self._named = f"reasonenv-{secrets.token_hex(4)}" if own else "reasonenv"
         self.tell: Finished | None = None
         """Told of each completion as soon as it is finished, while others are still generated."""
         super().__init__(*args, **kwargs)
@@ -139,7 +144,7 @@ class EngineGeneration(VLLMGeneration):
 
     def _hand_over(self, tensors: Mapping[str, torch.Tensor], load: Any) -> None:
         self.version += 1
-        name = f"reasonenv-{self.version}"
+        name = f"{self._named}-{self.version}"
         self.folder.mkdir(parents=True, exist_ok=True)
         where = Path(tempfile.mkdtemp(prefix="adapter-", dir=self.folder))
         try:
