@@ -47,8 +47,13 @@ def test_shares_are_the_weights_and_no_problem_comes_twice(easy, hard, size, see
 
 def test_a_file_that_has_no_more_decides_how_large_a_mixture_is(tmp_path):
     own = {"data": str(rows(tmp_path / "own.jsonl", 30)), "weight": 3}
-    mixed = mix({"own": own, "hard": {**HARD, "weight": 1}})
-    assert shares(mixed) == {"easy": 30, "hard": 10}
+    parts = {"own": own, "hard": {**HARD, "weight": 1}}
+    mixed, held_out = mix(parts), mix(parts, split="test")
+    taken = [shares(mixed)["easy"], shares(held_out)["easy"]]
+    assert sum(taken) == 30
+    assert shares(mixed)["hard"] == round(taken[0] / 3)
+    # A file knows no splits: without parting it, it would be trained on and held out.
+    assert not {one.id for one in mixed} & {one.id for one in held_out}
 
 
 def test_the_parts_stand_in_no_order():
@@ -96,7 +101,7 @@ def test_sets_whose_golds_need_other_options_of_the_judge_ask_for_a_decision(tmp
     with pytest.raises(ValueError, match=r"arithmetic: True, jsonl: False.*judge_options="):
         MathEnv(parts)
     env = MathEnv(parts, judge_options={"must_be_evaluated": False})
-    assert len(env.problems) == 60
+    assert shares(env.problems)["easy"] == len(env.problems) <= 60
 
 
 def test_options_beside_a_mixture_are_told_where_they_belong():

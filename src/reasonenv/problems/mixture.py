@@ -8,7 +8,14 @@ from math import isfinite
 from typing import Any
 
 from reasonenv.errors import DataError, did_you_mean
-from reasonenv.problems.base import ProblemList, ProceduralProblems, first_distinct
+from reasonenv.problems.base import (
+    ProblemList,
+    Problems,
+    ProceduralProblems,
+    first_distinct,
+    iterate,
+    split_of,
+)
 from reasonenv.problems.catalogue import entry_of, load
 from reasonenv.problems.split import sample
 from reasonenv.types import Problem
@@ -82,7 +89,7 @@ def mix(
 
     Args:
         given: as for `parts_of`.
-        split: of each set.
+        split: of each set; of data that has none of its own, the problems whose ids belong to it.
         seed: of the draw, and of sets that are made on demand.
         size: at most so many; None is all, or 10,000 where all sets are made on demand.
 
@@ -92,10 +99,7 @@ def mix(
     """
     parts = {name: part for name, part in parts_of(given).items() if part.weight}
     total = sum(part.weight for part in parts.values())
-    sources = {
-        name: load(part.set, split=split, data=part.data, seed=seed, **part.options)
-        for name, part in parts.items()
-    }
+    sources = {name: _source(part, split, seed) for name, part in parts.items()}
     limits = [
         len(sources[name]) * total / part.weight
         for name, part in parts.items()
@@ -120,3 +124,16 @@ def mix(
         chosen = first_distinct(source, count) if procedural else sample(source, count, seed=seed)
         problems |= {problem.id: problem for problem in chosen}
     return sample(ProblemList(problems.values(), " + ".join(parts)), len(problems), seed=seed)
+
+
+def _source(part: Part, split: str, seed: int) -> Problems:
+    """Return a part's problems of a split.
+
+    A file is the same whatever the split: its problems are parted by their ids, as generated ones
+    are, so that none is both trained on and held out.
+    """
+    problems = load(part.set, split=split, data=part.data, seed=seed, **part.options)
+    if part.data is None or isinstance(part.data, Mapping):
+        return problems
+    own = [problem for problem in iterate(problems) if split_of(problem.id) == split]
+    return ProblemList(own, f"{part.set}, {split}")
